@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One place for what every Swift target is compiled with: Swift 6 language mode, the stricter upcoming features, and
+/// no warnings left standing.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A library of the shared part, or of a service.
+func library(_ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources, swiftSettings: strict)
+}
+
+/// The executable of a service: `main` and nothing else.
+func service(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// A test target below `Tests`, named after its folder.
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", resources: resources, swiftSettings: strict)
+}
+
+/// A C library of the distribution. Each is imported by exactly one Swift module.
+func system(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, path: "Shared/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+let package = Package(
+    name: "latchkey",
+    products: [
+        .executable(name: "gateway", targets: ["gateway"]),
+        .executable(name: "verification", targets: ["verification"]),
+        .executable(name: "identity", targets: ["identity"]),
+        .executable(name: "notifier", targets: ["notifier"]),
+    ],
+    targets: [
+        // The C libraries.
+        system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
+        system("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CIDN2", pkgConfig: "libidn2", apt: "libidn2-dev"),
+        .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
+
+        // What the services share.
+        library("JSON", "Shared/JSON", []),
+        library("Crypto", "Shared/Crypto", ["COpenSSL", "CSodium"]),
+        library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"]),
+        library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
+        library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
+        library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto"]),
+        library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
+        library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
+        library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
+        library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
+        library("Sealing", "Shared/Sealing", ["Crypto", "JSON", "EventSchema", "EventLog", "Postgres", "Runtime"]),
+
+        // Gateway
+        library("GatewayService", "Services/Gateway/Service", ["EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLogPostgres", "Runtime"]),
+        // Verification
+        library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),
+        library(
+            "VerificationService", "Services/Verification/Service",
+            ["VerificationDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        service("verification", "Services/Verification/Main", ["VerificationService", "EventLogPostgres", "Runtime"]),
+        // Identity
+        library("IdentityDomain", "Services/Identity/Domain", ["EventSchema"]),
+        library(
+            "IdentityService", "Services/Identity/Service",
+            ["IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        service("identity", "Services/Identity/Main", ["IdentityService", "EventLogPostgres", "Runtime"]),
+        // Notifier
+        library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),
+        library(
+            "NotifierService", "Services/Notifier/Service",
+            ["NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
+
+        // Tests
+        tests("JSONTests", ["JSON"]),
+        tests("CryptoTests", ["Crypto"]),
+        tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"]),
+        tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
+        tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
+        tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "Crypto"]),
+        tests("RuntimeTests", ["Runtime", "JSON"]),
+        tests("PostgresTests", ["Postgres", "Runtime"]),
+        tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
+        tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Sealing"]),
+        tests("IdentityTests", ["IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
+        tests("NotifierTests", ["NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
+        tests("GatewayTests", ["GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests("SystemTests", ["JSON", "Runtime", "Postgres"]),
+    ]
+)

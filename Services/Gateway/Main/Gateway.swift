@@ -1,0 +1,4 @@
+@main
+enum Gateway {
+    static func main() {}
+}

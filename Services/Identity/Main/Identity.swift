@@ -1,0 +1,4 @@
+@main
+enum Identity {
+    static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+enum Notifier {
+    static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+enum Verification {
+    static func main() {}
+}

@@ -1,0 +1,53 @@
+public import EventSchema
+
+/// A header of a record, in Kafka's form: a UTF-8 name and bytes.
+public struct Header: Hashable, Sendable {
+    public var name: String
+    public var value: [UInt8]
+
+    public init(_ name: String, _ value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+
+    public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
+}
+
+/// A record on its way into the log. The partition is explicit: the key decides it, through `Partitioner`, before the
+/// chain hashes it.
+public struct OutgoingRecord: Hashable, Sendable {
+    public var partition: TopicPartition
+    public var key: [UInt8]
+    public var headers: [Header]
+    public var value: [UInt8]
+
+    public init(partition: TopicPartition, key: [UInt8], headers: [Header], value: [UInt8]) {
+        self.partition = partition
+        self.key = key
+        self.headers = headers
+        self.value = value
+    }
+}
+
+/// A record as it stands in the log.
+public struct Record: Hashable, Sendable {
+    public var partition: TopicPartition
+    public var offset: Int64
+    /// When the log appended it, by the log's clock.
+    public var time: Timestamp
+    public var key: [UInt8]
+    public var headers: [Header]
+    public var value: [UInt8]
+
+    public init(partition: TopicPartition, offset: Int64, time: Timestamp, key: [UInt8], headers: [Header], value: [UInt8]) {
+        self.partition = partition
+        self.offset = offset
+        self.time = time
+        self.key = key
+        self.headers = headers
+        self.value = value
+    }
+
+    /// The first header of this name.
+    public func header(_ name: String) -> [UInt8]? { headers.first { $0.name == name }?.value }
+}
