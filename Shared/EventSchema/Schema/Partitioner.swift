@@ -12,7 +12,8 @@ public enum Partitioner {
         var hash: UInt32 = 0x9747_b28c ^ UInt32(truncatingIfNeeded: data.count)
         var index = 0
         while index + 4 <= data.count {
-            var word = UInt32(data[index]) | UInt32(data[index + 1]) << 8 | UInt32(data[index + 2]) << 16 | UInt32(data[index + 3]) << 24
+            var word =
+                UInt32(data[index]) | UInt32(data[index + 1]) << 8 | UInt32(data[index + 2]) << 16 | UInt32(data[index + 3]) << 24
             word &*= multiplier
             word ^= word >> 24
             word &*= multiplier

@@ -5,9 +5,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
-    public static func + (left: Timestamp, right: Interval) -> Timestamp { Timestamp(milliseconds: left.milliseconds + right.milliseconds) }
-    public static func - (left: Timestamp, right: Interval) -> Timestamp { Timestamp(milliseconds: left.milliseconds - right.milliseconds) }
-    public static func - (left: Timestamp, right: Timestamp) -> Interval { Interval(milliseconds: left.milliseconds - right.milliseconds) }
+    public static func + (left: Timestamp, right: Interval) -> Timestamp {
+        Timestamp(milliseconds: left.milliseconds + right.milliseconds)
+    }
+    public static func - (left: Timestamp, right: Interval) -> Timestamp {
+        Timestamp(milliseconds: left.milliseconds - right.milliseconds)
+    }
+    public static func - (left: Timestamp, right: Timestamp) -> Interval {
+        Interval(milliseconds: left.milliseconds - right.milliseconds)
+    }
 }
 
 /// A length of time on the log's clock, in whole milliseconds.

@@ -1,0 +1,4 @@
+/// What a message to a person goes through.
+public enum Channel: String, Sendable, CaseIterable {
+    case email, sms
+}

@@ -1,0 +1,92 @@
+public import JSON
+
+/// The fields of a message's JSON form, read by name. Everything throws `.malformed` with the name of the field.
+public struct Fields: Sendable {
+    private let type: String
+    private let object: JSONObject
+
+    public init(type: String, _ object: JSONObject) {
+        self.type = type
+        self.object = object
+    }
+
+    public func malformed(_ name: String) -> SchemaError { .malformed(type: type, field: name) }
+
+    /// Whether the field is missing or `null`.
+    public func isAbsent(_ name: String) -> Bool {
+        guard let value = object[name] else { return true }
+        return value == .null
+    }
+
+    /// Any text without NUL.
+    public func string(_ name: String) throws(SchemaError) -> String {
+        guard case .string(let text)? = object[name], !text.utf8.contains(0) else { throw malformed(name) }
+        return text
+    }
+
+    public func integer(_ name: String, in range: ClosedRange<Int64>) throws(SchemaError) -> Int64 {
+        guard case .integer(let number)? = object[name], range.contains(number) else { throw malformed(name) }
+        return number
+    }
+
+    public func bool(_ name: String) throws(SchemaError) -> Bool {
+        guard case .bool(let flag)? = object[name] else { throw malformed(name) }
+        return flag
+    }
+
+    /// A text that stands for something else.
+    public func value<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> Value {
+        guard let value = read(try string(name)) else { throw malformed(name) }
+        return value
+    }
+
+    /// Such a text, or nothing.
+    public func optional<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> Value? {
+        isAbsent(name) ? nil : try value(name, read)
+    }
+
+    /// One of the texts that an enumeration stands for.
+    public func choice<Value: RawRepresentable<String>>(_ name: String) throws(SchemaError) -> Value {
+        try value(name) { Value(rawValue: $0) }
+    }
+
+    public func time(_ name: String) throws(SchemaError) -> Timestamp { try value(name) { Timestamp(rfc3339: $0) } }
+
+    public func optionalTime(_ name: String) throws(SchemaError) -> Timestamp? { try optional(name) { Timestamp(rfc3339: $0) } }
+
+    /// A list of texts that stand for something else.
+    public func list<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> [Value] {
+        guard case .array(let items)? = object[name] else { throw malformed(name) }
+        var values: [Value] = []
+        for item in items {
+            guard case .string(let text) = item, let value = read(text) else { throw malformed(name) }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// A nested object, or nothing. Errors inside name the path (`account.user`).
+    public func optionalObject<Value>(
+        _ name: String, _ read: (Fields) throws(SchemaError) -> Value
+    ) throws(SchemaError) -> Value? {
+        guard !isAbsent(name) else { return nil }
+        guard case .object(let nested)? = object[name] else { throw malformed(name) }
+        do {
+            return try read(Fields(type: type, nested))
+        } catch .malformed(_, let field) {
+            throw malformed("\(name).\(field)")
+        }
+    }
+
+    /// Any JSON object, as it is, or nothing.
+    public func optionalJSON(_ name: String) throws(SchemaError) -> JSON? {
+        guard !isAbsent(name) else { return nil }
+        guard let value = object[name], case .object = value else { throw malformed(name) }
+        return value
+    }
+}
+
+extension JSON {
+    /// The text, or `null`.
+    static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+}

@@ -1,0 +1,22 @@
+/// What stands in `verification.commands`.
+public enum VerificationCommand: MessageSet {
+    case issueCode(IssueCode)
+    case confirmCode(ConfirmCode)
+
+    public static let types: [MessageType] = [.issueCode, .confirmCode]
+
+    public init?(type: MessageType, fields: Fields) throws(SchemaError) {
+        switch type {
+        case .issueCode: self = .issueCode(try IssueCode(fields: fields))
+        case .confirmCode: self = .confirmCode(try ConfirmCode(fields: fields))
+        default: return nil
+        }
+    }
+
+    public var message: any Message {
+        switch self {
+        case .issueCode(let message): message
+        case .confirmCode(let message): message
+        }
+    }
+}
