@@ -1,0 +1,21 @@
+/// So many in any span of this length.
+public struct Rate: Hashable, Sendable, CustomStringConvertible {
+    public var count: Int
+    public var window: Duration
+
+    public init(_ count: Int, per window: Duration) {
+        self.count = count
+        self.window = window
+    }
+
+    /// `20/15m`. At least one in at least a second.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].allSatisfy({ ("0"..."9").contains($0) }), let count = Int(parts[0]), count > 0,
+            let window = DurationText.parse(String(parts[1])), window >= .seconds(1)
+        else { return nil }
+        self.init(count, per: window)
+    }
+
+    public var description: String { "\(count)/\(DurationText.render(window))" }
+}
