@@ -7,17 +7,21 @@ public struct CodeConfirmed: Message {
     public var subject: Subject
     public var purpose: Purpose
     public var channel: Channel
+    /// The device that the code was issued to; `nil` for one that everybody may enter.
+    public var device: Digest?
 
-    public init(subject: Subject, purpose: Purpose, channel: Channel) {
+    public init(subject: Subject, purpose: Purpose, channel: Channel, device: Digest? = nil) {
         self.subject = subject
         self.purpose = purpose
         self.channel = channel
+        self.device = device
     }
 
     public init(fields: Fields) throws(SchemaError) {
         subject = try fields.value("subject") { Subject($0) }
         purpose = try fields.choice("purpose")
         channel = try fields.choice("channel")
+        device = try fields.optional("device") { Digest($0) }
     }
 
     public var json: JSON {
@@ -25,6 +29,7 @@ public struct CodeConfirmed: Message {
             "subject": .string(subject.base64url),
             "purpose": .string(purpose.rawValue),
             "channel": .string(channel.rawValue),
+            "device": .text(device?.base64url),
         ]
     }
 }

@@ -8,8 +8,11 @@ public struct CodeIssued: Message {
     public var subject: Subject
     public var purpose: Purpose
     public var channel: Channel
-    /// HMAC-SHA256 of the code under Verification's key; `nil` for a decoy, which no code matches.
+    /// SHA-256 of the code's HMAC-SHA256 under Verification's key, and of the salt behind it; `nil` for a decoy, which no code
+    /// matches.
     public var digest: Digest?
+    /// 16 random bytes of this one code, so that it cannot be seen when the same code is drawn again; `nil` for a decoy.
+    public var salt: [UInt8]?
     /// When the code ends to be good, and sending it ends to make sense.
     public var expiresAt: Timestamp
     /// The canonical address or number, sealed to the Notifier; `nil` for a decoy.
@@ -25,13 +28,15 @@ public struct CodeIssued: Message {
     public var device: Digest?
 
     public init(
-        subject: Subject, purpose: Purpose, channel: Channel, digest: Digest?, expiresAt: Timestamp, recipient: Box?, code: Box?,
-        locale: LanguageTag? = nil, decoy: Bool = false, account: AccountReference? = nil, device: Digest? = nil
+        subject: Subject, purpose: Purpose, channel: Channel, digest: Digest?, salt: [UInt8]? = nil, expiresAt: Timestamp,
+        recipient: Box?, code: Box?, locale: LanguageTag? = nil, decoy: Bool = false, account: AccountReference? = nil,
+        device: Digest? = nil
     ) {
         self.subject = subject
         self.purpose = purpose
         self.channel = channel
         self.digest = digest
+        self.salt = salt
         self.expiresAt = expiresAt
         self.recipient = recipient
         self.code = code
@@ -46,6 +51,7 @@ public struct CodeIssued: Message {
         purpose = try fields.choice("purpose")
         channel = try fields.choice("channel")
         digest = try fields.optional("digest") { Digest($0) }
+        salt = try fields.optional("salt") { text in Base64URL.decode(text).flatMap { $0.count == 16 ? $0 : nil } }
         expiresAt = try fields.time("expiresAt")
         recipient = try fields.optional("recipient") { Box(encoded: $0) }
         code = try fields.optional("code") { Box(encoded: $0) }
@@ -61,6 +67,7 @@ public struct CodeIssued: Message {
             "purpose": .string(purpose.rawValue),
             "channel": .string(channel.rawValue),
             "digest": .text(digest?.base64url),
+            "salt": .text(salt.map { Base64URL.encode($0) }),
             "expiresAt": .string(expiresAt.rfc3339),
             "recipient": .text(recipient?.encoded),
             "code": .text(code?.encoded),
