@@ -23,8 +23,7 @@ public struct IssueCode: Message {
 
     public init(
         subject: Subject, purpose: Purpose, channel: Channel, recipient: Box, locale: LanguageTag? = nil,
-        overDailyLimit: Bool = false,
-        decoy: Bool = false, account: AccountReference? = nil, device: Digest? = nil
+        overDailyLimit: Bool = false, decoy: Bool = false, account: AccountReference? = nil, device: Digest? = nil
     ) {
         self.subject = subject
         self.purpose = purpose
