@@ -91,7 +91,7 @@ let package = Package(
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
         tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
         tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "Crypto"]),
-        tests("RuntimeTests", ["Runtime", "JSON"]),
+        tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Sealing"]),

@@ -33,7 +33,8 @@ public struct TraceContext: Hashable, Sendable {
         let span = bytes[36..<52]
         let flags = bytes[53..<55]
         guard [version, trace, span, flags].allSatisfy({ $0.allSatisfy(Self.isLowerHex) }) else { return nil }
-        guard !version.elementsEqual("ff".utf8), trace.contains(where: { $0 != Self.zero }), span.contains(where: { $0 != Self.zero })
+        guard !version.elementsEqual("ff".utf8), trace.contains(where: { $0 != Self.zero }),
+            span.contains(where: { $0 != Self.zero })
         else { return nil }
         if version.elementsEqual("00".utf8) {
             guard bytes.count == 55 else { return nil }

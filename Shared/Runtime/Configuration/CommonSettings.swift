@@ -29,7 +29,8 @@ public struct CommonSettings: Sendable {
         environment = settings.value(
             "LATCHKEY_ENV", .choice, default: .production,
             "Where this runs. Only development allows what would be dangerous elsewhere.")
-        logLevel = settings.value("LATCHKEY_LOG_LEVEL", .choice, default: .info, "The least important log lines that are written.")
+        logLevel = settings.value(
+            "LATCHKEY_LOG_LEVEL", .choice, default: .info, "The least important log lines that are written.")
         log = settings.value("LATCHKEY_LOG", .choice, default: .postgres, "Implementation of the log.")
         databaseURL = settings.required(
             "LATCHKEY_DATABASE_URL", .secretText, "Postgres connection string (libpq URI or key=value) of this service's role.")

@@ -6,10 +6,10 @@ enum DurationText {
 
     static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { ("0"..."9").contains($0) }
-        guard !digits.isEmpty, let count = Int64(digits) else { return nil }
+        guard let count = DecimalText.number(digits) else { return nil }
         let name = text[digits.endIndex...]
         guard let unit = units.first(where: { $0.name == name }) else { return nil }
-        let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds)
+        let (milliseconds, overflow) = Int64(count).multipliedReportingOverflow(by: unit.milliseconds)
         return overflow || milliseconds > Int64.max / 1_000 ? nil : .milliseconds(milliseconds)
     }
 

@@ -20,8 +20,7 @@ enum IPAddress {
         let address = String(parts[0])
         guard isValid(address) else { return false }
         guard parts.count > 1 else { return true }
-        guard parts.count == 2, parts[1].count <= 3, parts[1].allSatisfy({ ("0"..."9").contains($0) }), let length = Int(parts[1])
-        else { return false }
+        guard parts.count == 2, let length = DecimalText.number(parts[1]) else { return false }
         return length <= (isValidV4(address) ? 32 : 128)
     }
 }

@@ -11,9 +11,8 @@ public struct Rate: Hashable, Sendable, CustomStringConvertible {
     /// `20/15m`. At least one in at least a second.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, parts[0].allSatisfy({ ("0"..."9").contains($0) }), let count = Int(parts[0]), count > 0,
-            let window = DurationText.parse(String(parts[1])), window >= .seconds(1)
-        else { return nil }
+        guard parts.count == 2, let count = DecimalText.number(parts[0]), count > 0 else { return nil }
+        guard let window = DurationText.parse(String(parts[1])), window >= .seconds(1) else { return nil }
         self.init(count, per: window)
     }
 

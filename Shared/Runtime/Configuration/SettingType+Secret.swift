@@ -30,8 +30,8 @@ extension SettingType where Value == [NumberedSecret] {
                 var keys: [NumberedSecret] = []
                 for item in text.split(separator: ",", omittingEmptySubsequences: false) {
                     let parts = Trimmed.spaces(item).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                    guard parts.count == 2, parts[0].allSatisfy({ ("0"..."9").contains($0) }), let number = Int(parts[0]), number > 0,
-                        number <= 0xffff, let bytes = SecretText.bytes(String(parts[1]), count: count),
+                    guard parts.count == 2, let number = DecimalText.number(parts[0]), (1...0xffff).contains(number),
+                        let bytes = SecretText.bytes(String(parts[1]), count: count),
                         !keys.contains(where: { $0.number == number })
                     else { return nil }
                     keys.append(NumberedSecret(number: number, secret: Secret(bytes)))

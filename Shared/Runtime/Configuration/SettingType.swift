@@ -42,20 +42,20 @@ extension SettingType where Value == Int {
     public static func integer(_ range: ClosedRange<Int>) -> SettingType {
         SettingType(
             expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)", placeholder: range.lowerBound,
-            parse: { text in decimal(text).flatMap { range.contains($0) ? $0 : nil } }, render: { String($0) })
+            parse: { text in DecimalText.signed(text).flatMap { range.contains($0) ? $0 : nil } }, render: { String($0) })
     }
 
     public static var port: SettingType {
         SettingType(
             expectation: "a port (1 to 65535)", placeholder: 1,
-            parse: { text in decimal(text).flatMap { (1...65_535).contains($0) ? $0 : nil } }, render: { String($0) })
+            parse: { text in DecimalText.signed(text).flatMap { (1...65_535).contains($0) ? $0 : nil } }, render: { String($0) })
     }
 
     /// A port, or 0 for none.
     public static var optionalPort: SettingType {
         SettingType(
             expectation: "a port (1 to 65535, or 0 for none)", placeholder: 0,
-            parse: { text in decimal(text).flatMap { (0...65_535).contains($0) ? $0 : nil } }, render: { String($0) })
+            parse: { text in DecimalText.signed(text).flatMap { (0...65_535).contains($0) ? $0 : nil } }, render: { String($0) })
     }
 }
 
@@ -77,7 +77,8 @@ extension SettingType where Value == Duration {
     /// `250ms`, `30s`, `5m`, `1h`, `1d`. A bare number is refused: nobody knows what it would mean.
     public static func duration(_ range: ClosedRange<Duration>) -> SettingType {
         SettingType(
-            expectation: "a duration from \(DurationText.render(range.lowerBound)) to \(DurationText.render(range.upperBound)), such as 30s",
+            expectation:
+                "a duration from \(DurationText.render(range.lowerBound)) to \(DurationText.render(range.upperBound)), such as 30s",
             placeholder: range.lowerBound,
             parse: { text in DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil } },
             render: DurationText.render)
@@ -129,18 +130,5 @@ extension SettingType where Value == Rate? {
                 if text == "off" { return .some(nil) }
                 return Rate(text).map { .some($0) } ?? nil
             }, render: { $0?.description ?? "off" })
-    }
-}
-
-/// Decimal digits with an optional minus, and nothing else.
-private func decimal(_ text: String) -> Int? {
-    text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d } ? Int(text) : nil
-}
-
-enum Trimmed {
-    static func spaces(_ text: some StringProtocol) -> String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
-        guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) }) else { return "" }
-        return String(text[first...last])
     }
 }

@@ -78,12 +78,14 @@ public final class Settings {
     public func isSet(_ name: String) -> Bool { text(name) != nil || text(name + "_FILE") != nil }
 
     private func declare<Value>(
-        _ name: String, _ aliases: [String], _ type: SettingType<Value>, default fallback: String?, isRequired: Bool, _ summary: String
+        _ name: String, _ aliases: [String], _ type: SettingType<Value>, default fallback: String?, isRequired: Bool,
+        _ summary: String
     ) {
         precondition(!declarations.contains { $0.name == name }, "\(name) is declared twice")
         declarations.append(
             Declaration(
-                name: name, aliases: aliases, defaultText: fallback, isRequired: isRequired, isSecret: type.isSecret, summary: summary))
+                name: name, aliases: aliases, defaultText: fallback, isRequired: isRequired, isSecret: type.isSecret,
+                summary: summary))
     }
 
     private func text(_ name: String) -> String? {
@@ -121,8 +123,12 @@ public final class Settings {
 
     private func parse<Value>(_ source: String, _ text: String, _ type: SettingType<Value>) -> Value {
         if let value = type.parse(text) { return value }
-        let shown = type.isSecret ? "" : " \"\(text.unicodeScalars.prefix(64).map { $0.value < 32 ? "?" : String($0) }.joined())\""
-        fault(source, "is\(shown.isEmpty ? "" : shown + ", which is") not \(type.expectation)")
+        if type.isSecret {
+            fault(source, "is not \(type.expectation)")
+        } else {
+            let shown = text.unicodeScalars.prefix(64).map { $0.value < 32 ? "?" : String($0) }.joined()
+            fault(source, "is \"\(shown)\", which is not \(type.expectation)")
+        }
         return type.placeholder()
     }
 
@@ -132,7 +138,9 @@ public final class Settings {
         let own = declarations.flatMap { [$0.name] + $0.aliases }
         let known = Set(own).union(own.map { $0 + "_FILE" }).union(SharedNames.all)
         return environment.variables.keys.filter { $0.hasPrefix("LATCHKEY_") && !known.contains($0) }.sorted().map { name in
-            let nearest = known.map { (name: $0, distance: EditDistance.between($0, name)) }.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+            let nearest = known.map { (name: $0, distance: EditDistance.between($0, name)) }.min {
+                ($0.distance, $0.name) < ($1.distance, $1.name)
+            }
             return (name, nearest.flatMap { $0.distance <= 3 ? $0.name : nil })
         }
     }

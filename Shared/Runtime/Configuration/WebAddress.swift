@@ -18,9 +18,8 @@ public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && !"\"<>\\^`{|}#".utf8.contains($0) }) else { return nil }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { return nil }
         let scheme = text[..<colon].lowercased()
-        guard let first = scheme.first, first.isLetter, scheme.allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) }) else {
-            return nil
-        }
+        let isSchemeCharacter: (Character) -> Bool = { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+        guard let first = scheme.first, first.isLetter, scheme.allSatisfy(isSchemeCharacter) else { return nil }
         let rest = text[text.index(colon, offsetBy: 3)...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         guard !authority.isEmpty, !authority.contains("@") else { return nil }
@@ -41,9 +40,9 @@ public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
         if after.isEmpty {
             port = nil
         } else {
-            guard after.hasPrefix(":"), after.dropFirst().allSatisfy({ ("0"..."9").contains($0) }), let number = Int(after.dropFirst()),
-                (1...65_535).contains(number)
-            else { return nil }
+            guard after.hasPrefix(":"), let number = DecimalText.number(after.dropFirst()), (1...65_535).contains(number) else {
+                return nil
+            }
             port = number
         }
         self.text = text

@@ -5,12 +5,18 @@
 public struct ServiceLifecycle: Sendable {
     private let components: [any Component]
     private let logger: Logger
+    private let readiness: Readiness?
     private let cancelDeadline: Duration
 
-    /// - Parameter cancelDeadline: how long a cancelled component is waited for before it is left behind.
-    public init(_ components: [any Component], logger: Logger, cancelDeadline: Duration = .seconds(2)) {
+    /// - Parameters:
+    ///   - readiness: says that the service is not ready from the moment it begins to stop.
+    ///   - cancelDeadline: how long a cancelled component is waited for before it is left behind.
+    public init(
+        _ components: [any Component], logger: Logger, readiness: Readiness? = nil, cancelDeadline: Duration = .seconds(2)
+    ) {
         self.components = components
         self.logger = logger
+        self.readiness = readiness
         self.cancelDeadline = cancelDeadline
     }
 
@@ -77,6 +83,11 @@ public struct ServiceLifecycle: Sendable {
             signals[current].request()
             startTimer(components[current].drainDeadline)
         }
+        func beginToStop() {
+            isStopping = true
+            readiness?.set("service", ready: false, "stopping")
+            askNext()
+        }
         func hurry() {
             guard !isHurrying else { return }
             isHurrying = true
@@ -93,23 +104,24 @@ public struct ServiceLifecycle: Sendable {
                     status = 1
                     logger.error(
                         "component failed",
-                        ["component": .public(components[index].name), "error": .public(failure.type), "reason": .public(failure.text)])
+                        [
+                            "component": .public(components[index].name), "error": .public(failure.type),
+                            "reason": .public(failure.text),
+                        ])
                 } else if !wasAsked {
                     status = 1
                     logger.error("component ended unasked", ["component": .public(components[index].name)])
                 }
                 if running.isEmpty { return status }
                 if !isStopping {
-                    isStopping = true
-                    askNext()
+                    beginToStop()
                 } else if index == current, !isHurrying {
                     askNext()
                 }
             case .stopRequested:
                 if !isStopping {
-                    isStopping = true
                     logger.info("stopping")
-                    askNext()
+                    beginToStop()
                 } else {
                     logger.warning("stopping at once")
                     hurry()

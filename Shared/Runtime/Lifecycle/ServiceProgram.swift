@@ -21,7 +21,8 @@ public struct Subcommand<Configuration: ServiceConfiguration>: Sendable {
     public let run: @Sendable (Configuration, ServiceContext, [String]) async throws -> Int32
 
     public init(
-        _ name: String, _ summary: String, _ run: @escaping @Sendable (Configuration, ServiceContext, [String]) async throws -> Int32
+        _ name: String, _ summary: String,
+        _ run: @escaping @Sendable (Configuration, ServiceContext, [String]) async throws -> Int32
     ) {
         self.name = name
         self.summary = summary
@@ -87,7 +88,8 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
 
     /// Reads the configuration, runs `body` in a task, and hands signals to it from this thread until it ends the process.
     private func start(
-        _ signals: TerminationSignals, _ body: @escaping @Sendable (Configuration, ServiceContext, AsyncStream<Void>) async throws -> Int32
+        _ signals: TerminationSignals,
+        _ body: @escaping @Sendable (Configuration, ServiceContext, AsyncStream<Void>) async throws -> Int32
     ) -> Never {
         let loaded: Loaded<Configuration>
         do {
@@ -123,11 +125,12 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
         signals.wait { report.yield() }
     }
 
-    private func serve(_ configuration: Configuration, _ context: ServiceContext, _ stop: AsyncStream<Void>) async throws -> Int32 {
+    private func serve(_ configuration: Configuration, _ context: ServiceContext, _ stop: AsyncStream<Void>) async throws -> Int32
+    {
         context.logger.info(
             "starting", ["version": .public(Version.current), "environment": .public(configuration.common.environment.rawValue)])
         let components = try await build(configuration, context)
-        let status = await ServiceLifecycle(components, logger: context.logger).run(stop: stop)
+        let status = await ServiceLifecycle(components, logger: context.logger, readiness: context.readiness).run(stop: stop)
         context.logger.info("stopped", ["status": .public(status)])
         return status
     }
@@ -154,7 +157,8 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
     public func help() -> String {
         var text = "\(name) \(Version.current): \(summary)\n\nUsage:\n  \(name) [run]\n"
         for subcommand in subcommands { text += "  \(name) \(subcommand.name) …\n" }
-        text += "  \(name) --help | --version\n\nCommands:\n  run\n      Runs the service until SIGTERM or SIGINT (the default).\n"
+        text +=
+            "  \(name) --help | --version\n\nCommands:\n  run\n      Runs the service until SIGTERM or SIGINT (the default).\n"
         for subcommand in subcommands { text += "  \(subcommand.name)\n      \(subcommand.summary)\n" }
         text += "\nEnvironment variables (a secret may stand in a file named by NAME_FILE instead):\n"
         for declaration in Configuration.declarations { text += HelpText.entry(declaration) }

@@ -10,7 +10,8 @@ public struct LogEntry: Sendable, Equatable {
 
     public static func == (left: LogEntry, right: LogEntry) -> Bool {
         left.time == right.time && left.level == right.level && left.service == right.service && left.message == right.message
-            && left.traceID == right.traceID && left.fields.elementsEqual(right.fields, by: { $0.name == $1.name && $0.value == $1.value })
+            && left.traceID == right.traceID
+            && left.fields.elementsEqual(right.fields, by: { $0.name == $1.name && $0.value == $1.value })
     }
 
     /// The value of the last field with this name.

@@ -26,7 +26,9 @@ public enum LogValue: Sendable, Equatable {
     public static func secret<Value>(_: Value) -> LogValue { .secret }
 }
 
-extension LogValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral {
+extension LogValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral
+{
     public init(stringLiteral value: StaticString) { self = .text(value.description) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(floatLiteral value: Double) { self = .number(value) }

@@ -39,7 +39,9 @@ public struct Logger: Sendable {
     public func debug(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.debug, message, fields) }
     public func info(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.info, message, fields) }
     public func notice(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.notice, message, fields) }
-    public func warning(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.warning, message, fields) }
+    public func warning(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
+        log(.warning, message, fields)
+    }
     public func error(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.error, message, fields) }
 
     public func log(_ level: LogLevel, _ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {

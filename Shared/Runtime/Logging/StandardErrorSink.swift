@@ -44,7 +44,11 @@ public final class StandardErrorSink: LogSink {
 
     private func isWritable(within milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return Glibc.poll(&poll, 1, milliseconds) == 1 && poll.revents & Int16(POLLOUT) != 0
+        while true {
+            let count = Glibc.poll(&poll, 1, milliseconds)
+            if count < 0 && errno == EINTR { continue }
+            return count == 1 && poll.revents & Int16(POLLOUT) != 0
+        }
     }
 
     private func put(_ line: [UInt8]) -> Bool {

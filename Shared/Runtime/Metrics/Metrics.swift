@@ -18,18 +18,28 @@ public final class Metrics: Sendable {
     }
 
     public func counters(_ name: String, _ help: StaticString, labels: [String]) -> Labelled<Counter> {
-        family(name, help, .counter, labels) { Counter() } render: { counter, write in write("", [], Double(counter.value)) }
+        family(name, help, .counter, labels) {
+            Counter()
+        } render: { counter, write in
+            write("", [], Double(counter.value))
+        }
     }
 
     public func gauges(_ name: String, _ help: StaticString, labels: [String]) -> Labelled<Gauge> {
-        family(name, help, .gauge, labels) { Gauge() } render: { gauge, write in write("", [], gauge.value) }
+        family(name, help, .gauge, labels) {
+            Gauge()
+        } render: { gauge, write in
+            write("", [], gauge.value)
+        }
     }
 
     public func histograms(
         _ name: String, _ help: StaticString, labels: [String], buckets: [Double] = Histogram.latencyBuckets
     ) -> Labelled<Histogram> {
         precondition(zip(buckets, buckets.dropFirst()).allSatisfy { $0 < $1 }, "buckets of \(name) are not ascending")
-        return family(name, help, .histogram, labels) { Histogram(bounds: buckets) } render: { histogram, write in
+        return family(name, help, .histogram, labels) {
+            Histogram(bounds: buckets)
+        } render: { histogram, write in
             let cells = histogram.read()
             var total: UInt64 = 0
             for (bound, count) in zip(histogram.bounds + [.infinity], cells.counts) {

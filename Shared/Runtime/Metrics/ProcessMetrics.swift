@@ -8,18 +8,21 @@ public enum ProcessMetrics {
                 Sample("process_cpu_seconds_total", "CPU time spent, in seconds.", .counter, value: cpuSeconds())
             ]
             if let bytes = residentBytes() {
-                samples.append(Sample("process_resident_memory_bytes", "Resident memory, in bytes.", .gauge, value: Double(bytes)))
+                samples.append(
+                    Sample("process_resident_memory_bytes", "Resident memory, in bytes.", .gauge, value: Double(bytes)))
             }
             if let count = openDescriptors() {
                 samples.append(Sample("process_open_fds", "Open file descriptors.", .gauge, value: Double(count)))
             }
             var limit = rlimit()
             if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-                samples.append(Sample("process_max_fds", "Most file descriptors there can be.", .gauge, value: Double(limit.rlim_cur)))
+                samples.append(
+                    Sample("process_max_fds", "Most file descriptors there can be.", .gauge, value: Double(limit.rlim_cur)))
             }
             if let start = startSeconds() {
                 samples.append(
-                    Sample("process_start_time_seconds", "When the process started, in seconds since 1970.", .gauge, value: start))
+                    Sample("process_start_time_seconds", "When the process started, in seconds since 1970.", .gauge, value: start)
+                )
             }
             return samples
         }
@@ -55,7 +58,8 @@ public enum ProcessMetrics {
         guard let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")
         guard fields.count > 19, let ticks = Double(fields[19]) else { return nil }
-        guard let line = boot.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }), let booted = Double(line.dropFirst(6))
+        guard let line = boot.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),
+            let booted = Double(line.dropFirst(6))
         else { return nil }
         return booted + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }

@@ -73,7 +73,11 @@ public final class BlockingPool: Sendable {
     /// Calls that wait for a thread.
     public var waiting: Int { state.read { $0.queue.count } }
 
-    private enum Admission { case queued, queuedWithNewThread, refused(any Error) }
+    private enum Admission {
+        case queued
+        case queuedWithNewThread
+        case refused(any Error)
+    }
 
     private func submit(_ job: Job) {
         // A task that was cancelled before it got here would never be found by `cancel`.

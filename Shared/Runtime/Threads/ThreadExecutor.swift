@@ -29,18 +29,21 @@ public final class ThreadExecutor: SerialExecutor {
             return !state.isStarted
         }
         // An actor keeps its executor for as long as it has jobs, so the thread needs the queue alone.
-        if mustStart { OwnedThread.start(name: name) { [state, identity = asUnownedSerialExecutor()] in Self.work(state, identity) } }
+        if mustStart {
+            OwnedThread.start(name: name) { [state, identity = asUnownedSerialExecutor()] in Self.work(state, identity) }
+        }
     }
 
     private static func work(_ state: Condition<State>, _ identity: UnownedSerialExecutor) {
         while true {
-            let jobs: [UnownedJob]? = state.wait(within: nil) { (state: inout State) -> [UnownedJob]?? in
-                if !state.jobs.isEmpty {
-                    defer { state.jobs = [] }
-                    return state.jobs
-                }
-                return state.isClosed ? .some(nil) : nil
-            } ?? nil
+            let jobs: [UnownedJob]? =
+                state.wait(within: nil) { (state: inout State) -> [UnownedJob]?? in
+                    if !state.jobs.isEmpty {
+                        defer { state.jobs = [] }
+                        return state.jobs
+                    }
+                    return state.isClosed ? .some(nil) : nil
+                } ?? nil
             guard let jobs else { return }
             for job in jobs { job.runSynchronously(on: identity) }
         }
