@@ -16,6 +16,8 @@ public struct DeliveryAttempted: Message {
     public var provider: String
     public var purpose: Purpose
     public var channel: Channel
+    /// When the send was asked for. What the message says of its lifetime counts from here, so that all attempts say the same.
+    public var requestedAt: Timestamp
     /// From then on nothing is sent.
     public var expiresAt: Timestamp
     /// The canonical address or number, sealed to the Notifier.
@@ -35,6 +37,7 @@ public struct DeliveryAttempted: Message {
         self.provider = provider
         self.purpose = purpose
         self.channel = channel
+        self.requestedAt = requestedAt
         self.expiresAt = expiresAt
         self.recipient = recipient
         self.code = code
@@ -48,6 +51,7 @@ public struct DeliveryAttempted: Message {
         provider = try fields.string("provider")
         purpose = try fields.choice("purpose")
         channel = try fields.choice("channel")
+        requestedAt = try fields.time("requestedAt")
         expiresAt = try fields.time("expiresAt")
         recipient = try fields.optional("recipient") { Box(encoded: $0) }
         code = try fields.optional("code") { Box(encoded: $0) }
@@ -62,6 +66,7 @@ public struct DeliveryAttempted: Message {
             "provider": .string(provider),
             "purpose": .string(purpose.rawValue),
             "channel": .string(channel.rawValue),
+            "requestedAt": .string(requestedAt.rfc3339),
             "expiresAt": .string(expiresAt.rfc3339),
             "recipient": .text(recipient?.encoded),
             "code": .text(code?.encoded),
