@@ -1,0 +1,101 @@
+internal import JSON
+public import EventSchema
+
+/// Decides which records of a partition are valid events. Every reader applies this one rule to the same records, so all
+/// agree, for ever: **an event is valid if and only if its MAC verifies, its writer owns the topic, its sequence is the
+/// head's plus one, and it names the head.**
+public struct ChainReader: Sendable {
+    public enum Step: Sendable {
+        case valid(EventEnvelope)
+        case void(Void)
+        /// Read before: the head, or void records behind it.
+        case known
+    }
+
+    public enum Void: String, Sendable, CaseIterable {
+        /// Without a MAC, or with one that does not verify, or under a key that the chain never introduced.
+        case forged
+        /// Authentic, but not decided on the head: what two owners or a lost speculation leave behind.
+        case outdated
+        /// Authentic, but not made as this version makes events.
+        case malformed
+    }
+
+    public let partition: TopicPartition
+    public private(set) var position: ChainPosition
+    private let authenticator: RecordAuthenticator
+    /// Whether the head was not yet read again since the reader was made or the log was interrupted.
+    public private(set) var isRecognising: Bool
+
+    /// Starts at a position that was read before, or at the beginning of the log.
+    public init(_ partition: TopicPartition, at position: ChainPosition?, log: [UInt8], authenticator: RecordAuthenticator) {
+        self.partition = partition
+        self.authenticator = authenticator
+        self.position = position ?? ChainPosition(offset: 0, head: .genesis(of: partition, in: log))
+        isRecognising = self.position.head.sequence > 0
+    }
+
+    public var head: ChainHead { position.head }
+
+    /// The log may have changed behind the reader's back: reading goes on at `position.start`.
+    public mutating func interrupted() { isRecognising = head.sequence > 0 }
+
+    /// Takes the next record. Fails with `.truncated` when it is not the log that was read before, and with `.unreadable`
+    /// when the chain's key is not held.
+    public mutating func read(_ record: Record) throws(LogError) -> Step {
+        if isRecognising {
+            guard record.offset == head.offset, record.hash == head.hash else {
+                throw LogError(.truncated, "\(partition) holds another record than before at offset \(head.offset): the log has lost data")
+            }
+            isRecognising = false
+            return .known
+        }
+        guard record.offset >= position.offset else { return .known }
+        position.offset = record.offset + 1
+        return try judge(record)
+    }
+
+    /// The partition ends at `end`. Fails with `.truncated` when it once was longer.
+    public func reachedEnd(_ end: Int64) throws(LogError) {
+        guard !isRecognising, end >= position.offset else {
+            throw LogError(.truncated, "\(partition) ends at offset \(end) and was read up to \(position.offset): the log has lost data")
+        }
+    }
+
+    private mutating func judge(_ record: Record) throws(LogError) -> Step {
+        // Cheap first: most void records are outdated ones of a lost speculation.
+        guard let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) }) else { return .void(.malformed) }
+        switch authenticator.verify(record) {
+        case .authentic(let key):
+            guard key == head.key else { return .void(.forged) }
+        case .unknownKey(let key):
+            guard key == head.key else { return .void(.forged) }
+            throw LogError(.unreadable, "\(partition) goes on under MAC key \(key), which this service does not hold")
+        case .forged:
+            return .void(.forged)
+        }
+        guard let owner = partition.topic.owner, record.header(HeaderName.source) == Array("/\(owner.rawValue)".utf8) else {
+            return .void(.forged)
+        }
+        guard sequence == head.sequence + 1 else { return .void(.outdated) }
+        guard let envelope = EventEnvelope(record) else { return .void(.malformed) }
+        guard envelope.previous == head.hash else { return .void(.outdated) }
+        var key = head.key
+        if envelope.body.type == LogRecordType.macKeyIntroduced {
+            guard let introduced = MACKeyIntroduced(envelope.body.data), introduced.key == key + 1 else { return .void(.malformed) }
+            key = introduced.key
+        }
+        position.head = ChainHead(sequence: sequence, hash: record.hash, offset: record.offset, key: key)
+        return .valid(envelope)
+    }
+}
+
+/// The content of `latchkey.log.mac-key-introduced.v1`: from the next event on, the chain is written under this key.
+struct MACKeyIntroduced {
+    var key: UInt32
+
+    init?(_ data: [UInt8]) {
+        guard let json = try? JSON.parse(data), let key = json["key"]?.int64.flatMap({ UInt32(exactly: $0) }) else { return nil }
+        self.key = key
+    }
+}

@@ -1,0 +1,140 @@
+public import Crypto
+public import EventSchema
+
+/// A command that was refused and led to no event. The next event names it, so that the same command is not decided
+/// otherwise when it comes again.
+public struct RefusedCommand: Hashable, Sendable {
+    public var id: MessageID
+    /// The refusal's code; `nil` when the command was dropped because its budget was over.
+    public var code: String?
+    /// Tells copies of one record from other records with the same id.
+    public var fingerprint: [UInt8]
+
+    public init(id: MessageID, code: String?, fingerprint: [UInt8]) {
+        self.id = id
+        self.code = code
+        self.fingerprint = fingerprint
+    }
+}
+
+/// A valid event and its place in the log, without what its type makes of the data.
+public struct EventEnvelope: Hashable, Sendable {
+    public var partition: TopicPartition
+    public var offset: Int64
+    /// When the log appended it.
+    public var appended: Timestamp
+    public var key: [UInt8]
+
+    public var id: MessageID
+    public var body: EventBody
+    /// The time of the decision.
+    public var time: Timestamp
+    public var sequence: Int64
+    public var previous: [UInt8]
+    public var inboxes: InboxPositions
+    public var writer: String
+    public var speculation: UInt64
+    /// The command or event that led to it.
+    public var causation: MessageID?
+    public var traceParent: String?
+    public var replyTo: ReplyAddress?
+    public var deadline: Timestamp?
+    public var remember: Interval
+    public var refused: [RefusedCommand]
+
+    /// Reads the headers of an event. `nil` when it is not one that Latchkey's writers write.
+    init?(_ record: Record) {
+        var texts: [String: String] = [:]
+        texts.reserveCapacity(record.headers.count)
+        for header in record.headers where header.name != HeaderName.mac {
+            guard texts.updateValue(String(decoding: header.value, as: UTF8.self), forKey: header.name) == nil else { return nil }
+        }
+        guard let id = texts[HeaderName.id].flatMap(MessageID.init), let type = texts[HeaderName.type],
+            let time = texts[HeaderName.time].flatMap(Timestamp.init(rfc3339:)),
+            let sequence = texts[HeaderName.sequence].flatMap({ Int64(decimal: $0.utf8) }),
+            let previous = texts[HeaderName.previous].flatMap(Base64URL.decode),
+            let inboxes = InboxPositions(encoded: texts[HeaderName.inboxes] ?? ""),
+            let writer = texts[HeaderName.writer],
+            let speculation = texts[HeaderName.speculation].flatMap({ UInt64(decimal: $0.utf8) }),
+            let refused = Self.refused(texts[HeaderName.refused] ?? "")
+        else { return nil }
+        partition = record.partition
+        offset = record.offset
+        appended = record.time
+        key = record.key
+        self.id = id
+        body = EventBody(type: type, subject: texts[HeaderName.subject], data: record.value)
+        self.time = time
+        self.sequence = sequence
+        self.previous = previous
+        self.inboxes = inboxes
+        self.writer = writer
+        self.speculation = speculation
+        causation = texts[HeaderName.causation].flatMap(MessageID.init)
+        traceParent = texts[HeaderName.traceParent]
+        replyTo = texts[HeaderName.replyTo].flatMap(ReplyAddress.init(encoded:))
+        deadline = texts[HeaderName.deadline].flatMap { Int64(decimal: $0.utf8) }.map(Timestamp.init(milliseconds:))
+        remember = texts[HeaderName.remember].flatMap { Int64(decimal: $0.utf8) }.map(Interval.init(milliseconds:)) ?? .zero
+        self.refused = refused
+    }
+
+    private static func refused(_ text: String) -> [RefusedCommand]? {
+        if text.isEmpty { return [] }
+        var refused: [RefusedCommand] = []
+        for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = entry.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 3, let id = MessageID(String(parts[0])), let fingerprint = Base64URL.decode(String(parts[2])) else {
+                return nil
+            }
+            refused.append(RefusedCommand(id: id, code: parts[1].isEmpty ? nil : String(parts[1]), fingerprint: fingerprint))
+        }
+        return refused
+    }
+}
+
+/// An event on its way into the chain.
+struct EventDraft {
+    var id: MessageID
+    var body: EventBody
+    var key: [UInt8]
+    var time: Timestamp
+    var inboxes: InboxPositions
+    var writer: String
+    var service: ServiceName
+    var speculation: UInt64
+    var causation: MessageID?
+    var traceParent: String?
+    var replyTo: ReplyAddress?
+    var deadline: Timestamp?
+    var remember: Interval
+    var refused: [RefusedCommand]
+
+    /// The record that follows `head`, authenticated under the chain's key.
+    func record(after head: ChainHead, in partition: TopicPartition, by authenticator: RecordAuthenticator) -> OutgoingRecord {
+        var headers: [Header] = []
+        headers.reserveCapacity(22)
+        headers.append(Header(HeaderName.specVersion, "1.0"))
+        headers.append(Header(HeaderName.id, id.text))
+        headers.append(Header(HeaderName.type, body.type))
+        headers.append(Header(HeaderName.source, "/\(service.rawValue)"))
+        headers.append(Header(HeaderName.time, time.rfc3339))
+        if let subject = body.subject { headers.append(Header(HeaderName.subject, subject)) }
+        headers.append(Header(HeaderName.contentType, "application/json"))
+        headers.append(Header(HeaderName.sequence, String(head.sequence + 1)))
+        headers.append(Header(HeaderName.previous, Base64URL.encode(head.hash)))
+        headers.append(Header(HeaderName.inboxes, inboxes.encoded))
+        headers.append(Header(HeaderName.writer, writer))
+        headers.append(Header(HeaderName.speculation, String(speculation)))
+        if let causation { headers.append(Header(HeaderName.causation, causation.text)) }
+        if let traceParent { headers.append(Header(HeaderName.traceParent, traceParent)) }
+        if let replyTo { headers.append(Header(HeaderName.replyTo, replyTo.encoded)) }
+        if let deadline { headers.append(Header(HeaderName.deadline, String(deadline.milliseconds))) }
+        if remember > .zero { headers.append(Header(HeaderName.remember, String(remember.milliseconds))) }
+        if !refused.isEmpty {
+            let entries = refused.map { "\($0.id.text):\($0.code ?? ""):\(Base64URL.encode($0.fingerprint))" }
+            headers.append(Header(HeaderName.refused, entries.joined(separator: ",")))
+        }
+        return authenticator.sealed(
+            OutgoingRecord(partition: partition, key: key, headers: headers, value: body.data), under: head.key)
+    }
+}

@@ -1,0 +1,49 @@
+/// The headers of a record: CloudEvents 1.0 in Kafka's binary mode, and Latchkey's extensions to it.
+///
+/// Source: CloudEvents Kafka protocol binding 1.0.2, section 3.2. Extension names are lower-case letters and digits.
+public enum HeaderName {
+    public static let specVersion = "ce_specversion"
+    public static let id = "ce_id"
+    public static let type = "ce_type"
+    public static let source = "ce_source"
+    public static let time = "ce_time"
+    public static let subject = "ce_subject"
+    public static let contentType = "content-type"
+
+    /// Place in the chain, from 1.
+    public static let sequence = "ce_sequence"
+    /// SHA-256 of the valid event before this one, base64url.
+    public static let previous = "ce_previous"
+    /// How far each inbox had been read when this was decided.
+    public static let inboxes = "ce_inboxes"
+    /// The process that wrote the record, and which of its speculations it belongs to.
+    public static let writer = "ce_writer"
+    public static let speculation = "ce_speculation"
+    /// Ids and outcomes of commands that were refused since the event before this one.
+    public static let refused = "ce_refused"
+
+    public static let causation = "ce_causationid"
+    public static let traceParent = "ce_traceparent"
+    public static let replyTo = "ce_replyto"
+    /// Until when somebody waits for the answer, in milliseconds of the log's clock.
+    public static let deadline = "ce_deadline"
+    /// How long an answer is of use, in milliseconds from the append (commands).
+    public static let budget = "ce_budget"
+    /// For how long the same command may come again, in milliseconds from the append.
+    public static let remember = "ce_remember"
+    /// Client address and user agent, sealed to Identity.
+    public static let client = "ce_client"
+
+    public static let macKey = "ce_mackeyid"
+    public static let mac = "ce_mac"
+}
+
+/// Types of records that belong to the log itself and mean nothing to a domain.
+public enum LogRecordType {
+    /// Carries inbox positions and refusals past commands that led to no event of a domain.
+    public static let passed = "latchkey.log.passed.v1"
+    /// Appended to learn the log's clock.
+    public static let probe = "latchkey.log.probe.v1"
+    /// Introduces the next MAC key, under the key before it.
+    public static let macKeyIntroduced = "latchkey.log.mac-key-introduced.v1"
+}

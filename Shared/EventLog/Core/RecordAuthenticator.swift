@@ -1,0 +1,74 @@
+public import Crypto
+public import EventSchema
+
+/// Authenticates records with HMAC-SHA256 under the log's keys, which all services hold: it keeps out who can write to the
+/// broker and nothing else.
+///
+/// Keys are numbered from 1 and introduced in that order; records are written under the newest one held that the chain has
+/// introduced.
+public struct RecordAuthenticator: Sendable {
+    public enum Verdict: Hashable, Sendable {
+        /// Written by a holder of this key.
+        case authentic(key: UInt32)
+        /// Not under this key, or without a MAC.
+        case forged
+        /// Under a key that is not held here.
+        case unknownKey(UInt32)
+    }
+
+    private let keys: [UInt32: HMACSHA256]
+    /// The key that commands, replies and published keys are written under: the newest one.
+    public let newest: UInt32
+
+    /// Fails when there is no key, or a key is shorter than 32 bytes.
+    public init(keys: [UInt32: Secret]) throws(LogError) {
+        guard let newest = keys.keys.max() else { throw LogError(.misconfigured, "no MAC key for the log was given") }
+        var contexts: [UInt32: HMACSHA256] = [:]
+        for (id, key) in keys {
+            guard id > 0, key.count >= 32 else { throw LogError(.misconfigured, "MAC key \(id) of the log is shorter than 32 bytes") }
+            contexts[id] = HMACSHA256(key: key)
+        }
+        self.keys = contexts
+        self.newest = newest
+    }
+
+    public func holds(_ key: UInt32) -> Bool { keys[key] != nil }
+
+    /// Adds the headers `ce_mackeyid` and `ce_mac`. The key must be held.
+    public func sealed(_ record: OutgoingRecord, under key: UInt32? = nil) -> OutgoingRecord {
+        let id = key ?? newest
+        guard let context = keys[id] else { preconditionFailure("sealing under a key that is not held") }
+        var record = record
+        record.headers.append(Header(HeaderName.macKey, String(id)))
+        let canonical = RecordDigest.canonical(
+            record.partition, key: record.key, headers: record.headers, value: record.value, withMAC: false)
+        record.headers.append(Header(HeaderName.mac, context.code(for: canonical)))
+        return record
+    }
+
+    public func verify(_ record: Record) -> Verdict {
+        guard let mac = record.header(HeaderName.mac), let text = record.header(HeaderName.macKey),
+            let id = UInt32(decimal: text)
+        else { return .forged }
+        guard let context = keys[id] else { return .unknownKey(id) }
+        let canonical = RecordDigest.canonical(
+            record.partition, key: record.key, headers: record.headers, value: record.value, withMAC: false)
+        return context.isValid(mac, for: canonical) ? .authentic(key: id) : .forged
+    }
+}
+
+extension FixedWidthInteger {
+    /// A decimal number without sign, leading zeros or anything around it; `nil` for all else.
+    init?(decimal bytes: some Collection<UInt8>) {
+        guard let first = bytes.first, bytes.count <= 20, first != UInt8(ascii: "0") || bytes.count == 1 else { return nil }
+        var value: Self = 0
+        for byte in bytes {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflow2) = product.addingReportingOverflow(Self(byte - UInt8(ascii: "0")))
+            guard !overflow, !overflow2 else { return nil }
+            value = sum
+        }
+        self = value
+    }
+}
