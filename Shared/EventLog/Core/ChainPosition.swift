@@ -1,4 +1,4 @@
-public import Crypto
+internal import Crypto
 public import EventSchema
 
 /// The newest valid event of a chain.

@@ -1,4 +1,4 @@
-public import Crypto
+internal import Crypto
 public import EventSchema
 
 /// A command that was refused and led to no event. The next event names it, so that the same command is not decided

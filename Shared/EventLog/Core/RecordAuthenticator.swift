@@ -1,5 +1,5 @@
 public import Crypto
-public import EventSchema
+internal import EventSchema
 
 /// Authenticates records with HMAC-SHA256 under the log's keys, which all services hold: it keeps out who can write to the
 /// broker and nothing else.

@@ -1,5 +1,5 @@
 internal import Crypto
-public import EventSchema
+internal import EventSchema
 
 /// The bytes over which records are hashed and authenticated: everything that the writer decides, each part behind its
 /// length, so that no two records share them.
