@@ -9,11 +9,14 @@ public struct RefusedCommand: Hashable, Sendable {
     public var code: String?
     /// Tells copies of one record from other records with the same id.
     public var fingerprint: [UInt8]
+    /// For how long the command may come again.
+    public var remember: Interval
 
-    public init(id: MessageID, code: String?, fingerprint: [UInt8]) {
+    public init(id: MessageID, code: String?, fingerprint: [UInt8], remember: Interval) {
         self.id = id
         self.code = code
         self.fingerprint = fingerprint
+        self.remember = remember
     }
 }
 
@@ -83,10 +86,13 @@ public struct EventEnvelope: Hashable, Sendable {
         var refused: [RefusedCommand] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = entry.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count == 3, let id = MessageID(String(parts[0])), let fingerprint = Base64URL.decode(String(parts[2])) else {
-                return nil
-            }
-            refused.append(RefusedCommand(id: id, code: parts[1].isEmpty ? nil : String(parts[1]), fingerprint: fingerprint))
+            guard parts.count == 4, let id = MessageID(String(parts[0])), let fingerprint = Base64URL.decode(String(parts[2])),
+                let remember = Int64(decimal: parts[3].utf8)
+            else { return nil }
+            refused.append(
+                RefusedCommand(
+                    id: id, code: parts[1].isEmpty ? nil : String(parts[1]), fingerprint: fingerprint,
+                    remember: .milliseconds(remember)))
         }
         return refused
     }
@@ -131,7 +137,7 @@ struct EventDraft {
         if let deadline { headers.append(Header(HeaderName.deadline, String(deadline.milliseconds))) }
         if remember > .zero { headers.append(Header(HeaderName.remember, String(remember.milliseconds))) }
         if !refused.isEmpty {
-            let entries = refused.map { "\($0.id.text):\($0.code ?? ""):\(Base64URL.encode($0.fingerprint))" }
+            let entries = refused.map { "\($0.id.text):\($0.code ?? ""):\(Base64URL.encode($0.fingerprint)):\($0.remember.milliseconds)" }
             headers.append(Header(HeaderName.refused, entries.joined(separator: ",")))
         }
         return authenticator.sealed(

@@ -44,6 +44,8 @@ public enum LogRecordType {
     public static let passed = "latchkey.log.passed.v1"
     /// Appended to learn the log's clock.
     public static let probe = "latchkey.log.probe.v1"
+    /// The content of `EventSchema.Reply`.
+    public static let reply = "latchkey.reply.v1"
     /// Introduces the next MAC key, under the key before it.
     public static let macKeyIntroduced = "latchkey.log.mac-key-introduced.v1"
 }

@@ -1,0 +1,259 @@
+internal import Crypto
+internal import EventSchema
+
+/// Decisions on the speculative state.
+extension DecisionLoop {
+    mutating func decideOpen(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
+        guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local) else { return }
+        if isProjected { prepareBatch(actions: &actions) }
+        while speculative.pending.count < window, mayDecide, let input = open.removeFirst() {
+            if case .deciding(let left) = projection.phase { projection.phase = .deciding(left - 1) }
+            decide(input, now: now, actions: &actions)
+        }
+        markPassed(now: now, actions: &actions)
+        becomeCertain()
+    }
+
+    private var mayDecide: Bool {
+        guard isProjected else { return true }
+        if case .deciding(let left) = projection.phase { return left > 0 }
+        return false
+    }
+
+    private mutating func decide(_ input: OpenInput<Domain.Input>, now: Timestamp, actions: inout [LoopAction<Domain>]) {
+        if let place = input.source.place {
+            guard place.next > speculative.inboxes.offset(of: place.topic) else { return }
+        }
+        advance(past: input.source)
+        guard case .input(let work) = input.work else { return pass(input) }
+        counters.decided += 1
+        if let message = input.message, message.isCommand {
+            if let deadline = message.deadline, now > deadline { return expire(input, message, now: now) }
+            if repeated(input, message) { return }
+        }
+        let key = domain.key(of: work)
+        let aggregate = speculative.aggregates[key]?.aggregate ?? aggregates[key] ?? domain.initial
+        let time = decisionTime(input.message?.time ?? now)
+        switch domain.decide(work, at: time, given: aggregate) {
+        case .event(let event):
+            speculate(event, key: key, aggregate: aggregate, from: input, at: time, actions: &actions)
+        case .refusal(let code):
+            refuse(input, code: code)
+        case .nothing:
+            pass(input)
+        }
+    }
+
+    /// The time of a decision never runs back before the last event's, unless that is over two minutes ahead: then a clock
+    /// was wrong, and the append time rules.
+    private func decisionTime(_ appended: Timestamp) -> Timestamp {
+        let last = speculative.time
+        return last > appended && last - appended <= .minutes(2) ? last : appended
+    }
+
+    private mutating func advance(past source: OpenInput<Domain.Input>.Source) {
+        switch source {
+        case .command(let topic, let position): speculative.inboxes.commands[topic] = position
+        case .event(let topic, let position): speculative.inboxes.events[topic] = position
+        case .submission: break
+        }
+        if settings.inboxes.count > 1 || source.place == nil { speculative.isUndetermined = true }
+    }
+
+    // MARK: Outcomes
+
+    private mutating func speculate(
+        _ event: Domain.Event, key: Domain.Key, aggregate: Domain.Aggregate, from input: OpenInput<Domain.Input>, at time: Timestamp,
+        actions: inout [LoopAction<Domain>]
+    ) {
+        let message = input.message
+        let sequence = append(
+            domain.encode(event), key: message?.key ?? [], time: time, cause: message, event: event, aggregate: key,
+            actions: &actions)
+        var aggregate = aggregate
+        domain.evolve(&aggregate, with: event, at: time)
+        speculative.aggregates[key] = (aggregate, sequence)
+        if let message, message.isCommand { speculative.commands[message.id] = (sequence, domain.answer(to: event)) }
+        speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
+    }
+
+    /// A refusal is told once the head that it was decided on is settled; where another owner could have decided otherwise,
+    /// once an event is settled that passes the command.
+    private mutating func refuse(_ input: OpenInput<Domain.Input>, code: String) {
+        counters.refused += 1
+        guard let message = input.message, message.isCommand else { return pass(input) }
+        refusals.append(
+            PendingRefusal(
+                refused: RefusedCommand(
+                    id: message.id, code: code, fingerprint: message.fingerprint,
+                    remember: max(message.remember, settings.longestBudget + settings.duplicateWindow))))
+        tellLater(input, domain.answer(forRefusal: code))
+    }
+
+    private mutating func tellLater(_ input: OpenInput<Domain.Input>, _ answer: Answer?) {
+        guard let answer, input.message?.replyTo != nil else { return pass(input) }
+        speculative.passed += 1
+        let sequence = speculative.head.sequence + (speculative.isUndetermined ? 1 : 0)
+        if speculative.isUndetermined { speculative.owesEvent = true }
+        speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .answer(answer)))
+    }
+
+    private mutating func pass(_ input: OpenInput<Domain.Input>) {
+        speculative.passed += 1
+        speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence, outcome: .nothing))
+    }
+
+    private mutating func expire(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, now: Timestamp) {
+        counters.expired += 1
+        speculative.isUndetermined = true
+        // A copy may still come that is not over its budget; what is older than copies can be is not worth a word.
+        if let deadline = message.deadline, now < deadline + settings.duplicateWindow {
+            refusals.append(
+                PendingRefusal(
+                    refused: RefusedCommand(
+                        id: message.id, code: nil, fingerprint: message.fingerprint,
+                        remember: settings.longestBudget + settings.duplicateWindow)))
+        }
+        pass(input)
+    }
+
+    /// Whether the command is one whose outcome is known; then it is answered again, to the address in this copy.
+    private mutating func repeated(_ input: OpenInput<Domain.Input>, _ message: InboxMessage) -> Bool {
+        if let known = speculative.commands[message.id] {
+            counters.repeated += 1
+            repeatAnswer(input, known.answer, after: known.sequence)
+            return true
+        }
+        if let known = refusals.last(where: { $0.refused.id == message.id }) {
+            guard let code = known.refused.code else { return droppedBefore(input, message, known.refused.fingerprint) }
+            counters.repeated += 1
+            tellLater(input, domain.answer(forRefusal: code))
+            return true
+        }
+        switch memory[message.id] {
+        case .committed(let sequence, let answer):
+            counters.repeated += 1
+            repeatAnswer(input, answer, after: sequence)
+        case .refused(let code):
+            counters.repeated += 1
+            tellLater(input, domain.answer(forRefusal: code))
+        case .expired(let fingerprint): return droppedBefore(input, message, fingerprint)
+        case nil: return false
+        }
+        return true
+    }
+
+    private mutating func repeatAnswer(_ input: OpenInput<Domain.Input>, _ answer: Answer?, after sequence: Int64) {
+        speculative.passed += 1
+        let outcome: DecidedInput<Domain.Input>.Outcome = answer.map { .answer($0) } ?? .nothing
+        speculative.decided.append(
+            DecidedInput(input: input, sequence: max(sequence, speculative.head.sequence), outcome: outcome))
+    }
+
+    private mutating func droppedBefore(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ fingerprint: [UInt8]) -> Bool {
+        guard fingerprint == message.fingerprint else { return false }
+        counters.repeated += 1
+        speculative.isUndetermined = true
+        pass(input)
+        return true
+    }
+
+    // MARK: Appending
+
+    private mutating func append(
+        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, event: Domain.Event?, aggregate: Domain.Key?,
+        actions: inout [LoopAction<Domain>]
+    ) -> Int64 {
+        let sequence = speculative.head.sequence + 1
+        let draft = EventDraft(
+            id: eventID(sequence), body: body, key: key, time: time, inboxes: speculative.inboxes, writer: writer,
+            service: settings.service, speculation: speculation, causation: cause?.id, traceParent: cause?.traceParent,
+            replyTo: cause?.replyTo, deadline: cause?.deadline, remember: memorable(cause), refused: nameRefusals(in: sequence))
+        let record = draft.record(after: speculative.head, in: own, by: authenticator)
+        let hash = record.hash
+        speculative.head.sequence = sequence
+        speculative.head.hash = hash
+        speculative.time = time
+        speculative.isUndetermined = false
+        speculative.owesEvent = false
+        speculative.passed = 0
+        speculative.pending.append(
+            PendingEvent(
+                sequence: sequence, hash: hash, event: event, key: aggregate,
+                command: cause.flatMap { $0.isCommand ? $0.id : nil }))
+        actions.append(.append(record, AppendToken(speculation: speculation, sequence: sequence)))
+        return sequence
+    }
+
+    /// How long a command's outcome is remembered: as long as it may come again, at least as long as a copy of it may.
+    private func memorable(_ cause: InboxMessage?) -> Interval {
+        guard let cause, cause.isCommand else { return .zero }
+        return max(cause.remember, settings.longestBudget + settings.duplicateWindow)
+    }
+
+    /// Unique without a source of randomness: no two events share writer, speculation and sequence.
+    private func eventID(_ sequence: Int64) -> MessageID {
+        MessageID(digest: SHA256.hash(Array("\(own)/\(writer)/\(speculation)/\(sequence)".utf8)))
+    }
+
+    private mutating func nameRefusals(in sequence: Int64) -> [RefusedCommand] {
+        if refusals.isEmpty { return [] }
+        var named: [RefusedCommand] = []
+        for index in refusals.indices where refusals[index].namedBy == nil {
+            refusals[index].namedBy = sequence
+            named.append(refusals[index].refused)
+        }
+        return named
+    }
+
+    /// Writes an event of the log itself where no domain event came to pass what must be passed.
+    private mutating func markPassed(now: Timestamp, actions: inout [LoopAction<Domain>]) {
+        let unnamed = refusals.isEmpty ? 0 : refusals.count { $0.namedBy == nil }
+        guard speculative.owesEvent || unnamed >= settings.refusalsPerEvent || speculative.passed >= settings.passedPerEvent,
+            speculative.pending.count < window
+        else { return }
+        counters.passed += 1
+        let body = EventBody(type: LogRecordType.passed, subject: nil, data: Array("{}".utf8))
+        _ = append(body, key: [], time: decisionTime(now), cause: nil, event: nil, aggregate: nil, actions: &actions)
+    }
+
+    // MARK: Starting over
+
+    /// Forgets what was decided and not confirmed; its inputs are decided again, in their order.
+    mutating func dropSpeculation() {
+        if !speculative.pending.isEmpty {
+            counters.dropped += 1
+            window = 1
+        }
+        speculation += 1
+        if !speculative.decided.isEmpty { open = Queue(speculative.decided.map(\.input) + open) }
+        speculative = Speculation(head: chain.head)
+        speculative.inboxes = inboxes
+        speculative.time = lastTime
+        refusals.removeAll { !$0.isCertain }
+        for index in refusals.indices { refusals[index].namedBy = nil }
+        if case .idle = projection.phase {} else {
+            if case .loading = projection.phase { projection.isStale = true } else { projection.phase = .idle }
+        }
+    }
+
+    /// What was decided on the head, or on a pending event that is confirmed by now, can no longer change. (Where the head is
+    /// another owner's, the speculation was dropped before.)
+    mutating func becomeCertain() {
+        while let decided = speculative.decided.first, decided.sequence <= chain.head.sequence {
+            speculative.decided.removeFirst()
+            guard let message = decided.input.message else { continue }
+            if let index = refusals.firstIndex(where: { $0.refused.id == message.id }) { refusals[index].isCertain = true }
+            if case .answer(let answer) = decided.outcome, let replyTo = message.replyTo, let deadline = message.deadline {
+                answers.append(
+                    EarnedAnswer(
+                        sequence: decided.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: message.id,
+                        traceParent: message.traceParent))
+            }
+        }
+    }
+
+    mutating func block(for interval: Interval, at local: LocalInstant) {
+        blockedUntil = max(blockedUntil, local + interval)
+    }
+}

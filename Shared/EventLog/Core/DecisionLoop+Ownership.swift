@@ -1,0 +1,90 @@
+public import EventSchema
+
+/// Taking a partition over, giving it up, and what the group remembers of it.
+extension DecisionLoop {
+    mutating func takeOver(end: Int64, committed: CommittedOffset?) throws(LogError) {
+        guard end >= chain.position.offset else {
+            throw LogError(.truncated, "\(own) ends at offset \(end) and was read up to \(chain.position.offset): the log has lost data")
+        }
+        isOwner = true
+        endAtTakeOver = end
+        blockedUntil = LocalInstant(milliseconds: .min)
+        window = settings.window
+        if let committed, let metadata = CommitMetadata(encoded: committed.metadata) {
+            resumption = CommandPosition(offset: committed.offset, time: metadata.time)
+            try promise(metadata.head)
+        }
+    }
+
+    /// The log once held this head, and must hold it still.
+    private mutating func promise(_ position: ChainPosition) throws(LogError) {
+        let head = position.head
+        if head.sequence > chain.head.sequence {
+            promised = head
+        } else if head.sequence == chain.head.sequence, head.hash != chain.head.hash {
+            throw LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
+        }
+    }
+
+    mutating func release(actions: inout [LoopAction<Domain>]) {
+        isOwner = false
+        dropSpeculation()
+        open.removeAll()
+        refusals.removeAll()
+        for topic in readers.keys.sorted() { actions.append(.unfollow(TopicPartition(topic, partition))) }
+        readers.removeAll()
+        promised = nil
+        resumption = nil
+        // The clock runs on meanwhile, and may be set.
+        clock = LogClock()
+        isProbing = false
+    }
+
+    /// What the group may store: how far commands were read whose outcome is certain and told, and for a state in memory the
+    /// newest position of the own events that lies a window back.
+    public mutating func commits(at local: LocalInstant) -> [TopicPartition: CommittedOffset] {
+        var commits: [TopicPartition: CommittedOffset] = [:]
+        guard isOwner, isCaughtUp else { return commits }
+        if let topic = settings.inboxes.first(where: { $0.kind == .commands }), speculative.decided.isEmpty, answers.isEmpty,
+            speculative.pending.isEmpty, let position = speculative.inboxes.commands[topic]
+        {
+            commits[TopicPartition(topic, partition)] = CommittedOffset(
+                offset: position.offset, metadata: CommitMetadata(time: position.time, head: chain.position).encoded)
+        }
+        if case .memory(let window) = settings.storage, let now = clock.now(at: local), let position = newest(before: now - window) {
+            commits[own] = CommittedOffset(offset: position.offset, metadata: position.encoded)
+        }
+        return commits
+    }
+
+    /// The newest noted position that was reached before `time`; older ones are forgotten.
+    mutating func newest(before time: Timestamp) -> ChainPosition? {
+        var found: Milestone?
+        while let first = milestones.first, first.time < time {
+            found = first
+            milestones.removeFirst()
+        }
+        if let found { past = found }
+        return past?.position
+    }
+}
+
+/// The metadata of a committed offset of a commands topic: when the command before it was appended, and the chain that it
+/// was decided on.
+struct CommitMetadata: Hashable, Sendable {
+    var time: Timestamp
+    var head: ChainPosition
+
+    init(time: Timestamp, head: ChainPosition) {
+        self.time = time
+        self.head = head
+    }
+
+    var encoded: String { "\(time.milliseconds);\(head.encoded)" }
+
+    init?(encoded: String) {
+        let parts = encoded.split(separator: ";")
+        guard parts.count == 2, let time = Int64(parts[0]), let head = ChainPosition(encoded: parts[1]) else { return nil }
+        self.init(time: Timestamp(milliseconds: time), head: head)
+    }
+}

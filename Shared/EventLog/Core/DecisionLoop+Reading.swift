@@ -1,0 +1,292 @@
+internal import EventSchema
+
+/// Own events and inboxes.
+extension DecisionLoop {
+    mutating func read(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+        if record.partition == own {
+            try readOwn(record, at: local, actions: &actions)
+        } else if isOwner, let reader = readers[record.partition.topic] {
+            readers[record.partition.topic] = try readInbox(record, with: reader)
+        }
+    }
+
+    // MARK: Own events
+
+    private mutating func readOwn(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+        let wasRecognising = chain.isRecognising
+        switch try chain.read(record) {
+        case .known:
+            // The head, read again: what it says stands for all that lies before it.
+            if wasRecognising, sequenceIsNew(chain.head.sequence), let envelope = EventEnvelope(record) { adopt(envelope) }
+        case .void:
+            counters.void += 1
+            if isPending(record) {
+                dropSpeculation()
+                block(for: .milliseconds(1), at: local)
+            }
+        case .valid(let envelope):
+            try apply(envelope, at: local, actions: &actions)
+        }
+    }
+
+    /// Whether a record belongs to this speculation and was not confirmed. (Copies of confirmed ones are void, too.)
+    private func isPending(_ record: Record) -> Bool {
+        guard !speculative.pending.isEmpty, let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) }) else {
+            return false
+        }
+        return sequence > chain.head.sequence && record.text(HeaderName.writer) == writer
+            && record.text(HeaderName.speculation) == String(speculation)
+    }
+
+    private func sequenceIsNew(_ sequence: Int64) -> Bool { inboxes == InboxPositions() && sequence > 0 }
+
+    /// Takes over what the head at which reading started says of inboxes and time.
+    private mutating func adopt(_ envelope: EventEnvelope) {
+        inboxes = envelope.inboxes
+        lastTime = envelope.time
+        speculative = Speculation(head: chain.head)
+        speculative.inboxes = inboxes
+        speculative.time = lastTime
+    }
+
+    private mutating func apply(_ envelope: EventEnvelope, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+        counters.valid += 1
+        if let promised, promised.sequence <= envelope.sequence {
+            guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else {
+                throw LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
+            }
+            self.promised = nil
+        }
+        inboxes = envelope.inboxes
+        lastTime = envelope.time
+        let event = try event(of: envelope)
+        if let event, !isProjected {
+            let key = domain.key(of: event)
+            domain.evolve(&aggregates[key, default: domain.initial], with: event, at: envelope.time)
+            forgetSpent(touching: key, at: envelope.appended)
+        }
+        let answer = event.flatMap { domain.answer(to: $0) }
+        remember(envelope, answer: answer)
+        earn(envelope, answer: answer)
+        confirm(envelope, at: local)
+
+        let confirmed = ConfirmedEvent(event: event, envelope: envelope, position: chain.position)
+        if isProjected {
+            if envelope.sequence > projection.sequence { projection.events.append(confirmed) }
+        } else {
+            actions.append(.happened(confirmed))
+        }
+        note(envelope.appended)
+    }
+
+    private func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
+        switch envelope.body.type {
+        case LogRecordType.passed, LogRecordType.macKeyIntroduced: return nil
+        default:
+            do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
+                throw LogError(
+                    .unreadable, "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)")
+            }
+        }
+    }
+
+    private mutating func remember(_ envelope: EventEnvelope, answer: Answer?) {
+        if let causation = envelope.causation, envelope.remember > .zero {
+            memory.remember(causation, .committed(envelope.sequence, answer), until: envelope.appended + envelope.remember)
+        }
+        for refused in envelope.refused {
+            let outcome: CommandMemory.Outcome = refused.code.map { .refused($0) } ?? .expired(refused.fingerprint)
+            memory.remember(refused.id, outcome, until: envelope.appended + refused.remember)
+        }
+        memory.forget(before: envelope.appended)
+    }
+
+    /// Every valid event is answered by the owner that reads it, whoever wrote it.
+    private mutating func earn(_ envelope: EventEnvelope, answer: Answer?) {
+        while let first = answers.first, !isOwner, first.deadline < envelope.appended { answers.removeFirst() }
+        guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation else { return }
+        answers.append(
+            EarnedAnswer(
+                sequence: envelope.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: causation,
+                traceParent: envelope.traceParent))
+    }
+
+    /// The event is the first that this speculation waits for, or it is foreign and ends the speculation.
+    private mutating func confirm(_ envelope: EventEnvelope, at local: LocalInstant) {
+        if let first = speculative.pending.first, first.hash == chain.head.hash {
+            speculative.pending.removeFirst()
+            if let key = first.key, speculative.aggregates[key]?.sequence == first.sequence { speculative.aggregates[key] = nil }
+            if let command = first.command { speculative.commands[command] = nil }
+            refusals.removeAll { $0.namedBy.map { $0 <= first.sequence } ?? false }
+            window = min(window * 2, settings.window)
+            wait = .milliseconds(1)
+            if speculative.pending.isEmpty { speculative.head = chain.head }
+            becomeCertain()
+            return
+        }
+        if envelope.writer != writer { counters.foreign += 1 }
+        let lostWork = !speculative.pending.isEmpty || !speculative.decided.isEmpty
+        dropSpeculation()
+        guard isOwner, envelope.writer != writer, lostWork else { return }
+        block(for: .milliseconds(Int64.random(in: 0...wait.milliseconds, using: &random)), at: local)
+        wait = min(.milliseconds(wait.milliseconds * 2), settings.longestWait)
+    }
+
+    /// Remembers where a later start may begin.
+    private mutating func note(_ time: Timestamp) {
+        let spacing = isProjected ? settings.longestBudget.milliseconds / 10 : 10_000
+        if let last = milestones.last, time.milliseconds - last.time.milliseconds < spacing { return }
+        milestones.append(Milestone(time: time, position: chain.position))
+    }
+
+    /// Forgets aggregates that have no influence any more: a few for each event, so that no event pays for many.
+    private mutating func forgetSpent(touching key: Domain.Key, at now: Timestamp) {
+        guard case .memory(let window) = settings.storage else { return }
+        touched.append((now, key))
+        for _ in 0..<2 {
+            guard let first = touched.first, first.time + window < now else { return }
+            touched.removeFirst()
+            if let aggregate = aggregates[first.key], domain.isSpent(aggregate, at: now) { aggregates[first.key] = nil }
+        }
+    }
+
+    // MARK: Inboxes
+
+    /// Starts reading the inboxes once the own events say how far they had been read.
+    mutating func startReading(actions: inout [LoopAction<Domain>]) {
+        if !clock.isKnown, !isProbing {
+            isProbing = true
+            actions.append(.probe(probe))
+        }
+        guard isCaughtUp, readers.isEmpty else { return }
+        for topic in settings.inboxes { startReading(topic, actions: &actions) }
+    }
+
+    mutating func startReading(_ topic: Topic, actions: inout [LoopAction<Domain>]) {
+        let partition = TopicPartition(topic, partition)
+        let inbox: Inbox
+        if topic.kind == .commands {
+            let named = inboxes.commands[topic]
+            let committed = resumption.flatMap { $0.offset > named?.offset ?? 0 ? $0 : nil }
+            inbox = .commands(CommandInbox(partition, at: committed ?? named))
+        } else {
+            inbox = .events(ChainReader(partition, at: inboxes.events[topic], log: logID, authenticator: authenticator))
+        }
+        readers[topic] = inbox
+        actions.append(.follow(partition, from: inbox.start))
+    }
+
+    private var probe: OutgoingRecord {
+        let topic = settings.inboxes.first { $0.kind == .commands } ?? settings.events
+        return authenticator.sealed(
+            OutgoingRecord(
+                partition: TopicPartition(topic, partition), key: [],
+                headers: [
+                    Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
+                    Header(HeaderName.type, LogRecordType.probe), Header(HeaderName.source, "/\(settings.service.rawValue)"),
+                ], value: []))
+    }
+
+    private mutating func readInbox(_ record: Record, with reader: Inbox) throws(LogError) -> Inbox {
+        let topic = record.partition.topic
+        switch reader {
+        case .commands(var inbox):
+            guard try inbox.read(record) else { return .commands(inbox) }
+            let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
+            if case .authentic = authenticator.verify(record), let message = InboxMessage(command: record) {
+                enqueue(try work(of: message), source, message)
+            } else {
+                counters.malformed += 1
+                enqueue(.skip, source, nil)
+            }
+            return .commands(inbox)
+        case .events(var chain):
+            let step = try chain.read(record)
+            let source = OpenInput<Domain.Input>.Source.event(topic, chain.position)
+            switch step {
+            case .known: break
+            case .void: enqueue(.skip, source, nil)
+            case .valid(let envelope):
+                let message = InboxMessage(event: envelope)
+                enqueue(try work(of: message), source, message)
+            }
+            return .events(chain)
+        }
+    }
+
+    private mutating func work(of message: InboxMessage) throws(LogError) -> OpenInput<Domain.Input>.Work {
+        switch message.type {
+        case LogRecordType.probe, LogRecordType.passed, LogRecordType.macKeyIntroduced: return .skip
+        default: break
+        }
+        switch domain.read(message) {
+        case .input(let input): return .input(input)
+        case .ignored: return .skip
+        case .malformed:
+            counters.malformed += 1
+            return .skip
+        case .unknownType:
+            throw LogError(
+                .unreadable, "\(message.partition) has a record at offset \(message.offset) of a type that this version does not know: \(message.type)")
+        }
+    }
+
+    /// Adds an input. Of several that need no decision, one behind the other in one inbox, only the last is kept.
+    private mutating func enqueue(_ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?) {
+        let input = OpenInput(work: work, source: source, message: message)
+        if case .skip = work, let last = open.last, case .skip = last.work, last.source.place?.topic == source.place?.topic {
+            open.last = input
+        } else {
+            open.append(input)
+        }
+    }
+
+    // MARK: Where a partition begins and ends
+
+    mutating func reachedEnd(_ partition: TopicPartition, end: Int64) throws(LogError) {
+        if partition == own {
+            try chain.reachedEnd(end)
+        } else {
+            switch readers[partition.topic] {
+            case .commands(let inbox): try inbox.reachedEnd(end)
+            case .events(let chain): try chain.reachedEnd(end)
+            case nil: break
+            }
+        }
+    }
+
+    mutating func outOfRange(
+        _ partition: TopicPartition, begin: Int64, end: Int64, actions: inout [LoopAction<Domain>]
+    ) throws(LogError) {
+        guard partition != own, case .commands(var inbox) = readers[partition.topic] else {
+            if partition == own || readers[partition.topic] != nil {
+                throw LogError(.truncated, "\(partition) holds offsets \(begin) to \(end) and was read elsewhere: the log has lost data")
+            }
+            return
+        }
+        try inbox.skip(to: begin, end: end)
+        readers[partition.topic] = .commands(inbox)
+        actions.append(.follow(partition, from: inbox.start))
+    }
+
+    /// What was read before is looked at again. Commands that no valid event names may have been lost: they are forgotten
+    /// and read again from where the last valid event says.
+    mutating func interrupted(_ partition: TopicPartition, actions: inout [LoopAction<Domain>]) {
+        if partition == own {
+            chain.interrupted()
+            actions.append(.follow(own, from: chain.position.start))
+            return
+        }
+        switch readers[partition.topic] {
+        case .events(var chain):
+            chain.interrupted()
+            readers[partition.topic] = .events(chain)
+            actions.append(.follow(partition, from: chain.position.start))
+        case .commands:
+            dropSpeculation()
+            open = Queue(open.filter { $0.source.place?.topic != partition.topic })
+            startReading(partition.topic, actions: &actions)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,271 @@
+internal import EventSchema
+
+/// Decides what one partition of a service's inboxes leads to: a synchronous state machine that takes what happened and says
+/// what to do. It knows no clock, no thread and no backend, and is driven by `LoopDriver`, or by a simulation.
+///
+/// It reads its service's own events to the end, takes inputs after the positions that the last of them names, decides each
+/// on the *speculative* state (confirmed events and its own that are still on their way), appends without waiting, and acts
+/// only on what it reads back valid. Any answer, a refusal too, waits until the head that it was decided on is confirmed.
+/// When a foreign valid event appears, or an own one fails or is void, the speculation is dropped and its inputs are decided
+/// again. So no fence, lease or lock is needed: whoever decides on outdated state writes void records.
+public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
+    public let domain: Domain
+    public let settings: LoopSettings
+    public let partition: Int
+    let own: TopicPartition
+    let logID: [UInt8]
+    let authenticator: RecordAuthenticator
+    /// Names this process in its records.
+    let writer: String
+
+    // What the valid events say.
+    var chain: ChainReader
+    /// How far the inboxes had been read, and the time, of the head.
+    var inboxes = InboxPositions()
+    var lastTime = Timestamp(milliseconds: 0)
+    var aggregates: [Domain.Key: Domain.Aggregate] = [:]
+    /// Keys of events, in their order: what may be forgotten after the window.
+    var touched = Queue<(time: Timestamp, key: Domain.Key)>()
+    var memory = CommandMemory()
+    /// Where the group's committed offset says that reading the commands may go on.
+    var resumption: CommandPosition?
+    /// The head that a committed position says existed: a log that ends before it has lost data.
+    var promised: ChainHead?
+
+    // Ownership.
+    var isOwner = false
+    /// Own events must be read up to here before the first decision.
+    var endAtTakeOver: Int64 = 0
+    var readers: [Topic: Inbox] = [:]
+    var clock = LogClock()
+    var isProbing = false
+
+    // Speculation.
+    var speculation: UInt64 = 0
+    var speculative: Speculation<Domain>
+    /// Inputs that were read and not yet decided, in their order.
+    var open = Queue<OpenInput<Domain.Input>>()
+    var window: Int
+    var blockedUntil = LocalInstant(milliseconds: .min)
+    var wait: Interval = .milliseconds(1)
+    var random: any RandomNumberGenerator & Sendable
+
+    /// Refusals that no confirmed event names yet.
+    var refusals: [PendingRefusal] = []
+    /// Answers that events earned, until they may be told.
+    var answers = Queue<EarnedAnswer>()
+
+    // Projection.
+    var projection = ProjectionState<Domain>()
+
+    // Where a later start may begin to read.
+    var milestones = Queue<Milestone>()
+    var past: Milestone?
+    public var counters = LoopCounters()
+
+    /// A loop for one partition. `start` is where reading of the own events begins; for a projection the checkpoint's
+    /// `answersFrom`, with the checkpoint given.
+    public init(
+        _ domain: Domain, settings: LoopSettings, partition: Int, log: [UInt8], authenticator: RecordAuthenticator, writer: String,
+        start: ChainPosition?, checkpoint: Checkpoint? = nil, random: any RandomNumberGenerator & Sendable
+    ) {
+        self.domain = domain
+        self.settings = settings
+        self.partition = partition
+        own = TopicPartition(settings.events, partition)
+        logID = log
+        self.authenticator = authenticator
+        self.writer = writer
+        chain = ChainReader(own, at: start, log: log, authenticator: authenticator)
+        speculative = Speculation(head: chain.head)
+        window = settings.window
+        self.random = random
+        projection.checkpoint = checkpoint
+    }
+
+    /// Where reading of the own events starts.
+    public var start: Int64 { chain.position.start }
+
+    /// Takes one input and adds what is to be done. `local` is this process's steady clock. Throws when the partition must
+    /// be given up: the log lost data, or says something that this version cannot read.
+    public mutating func handle(_ input: LoopInput<Domain>, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+        switch input {
+        case .tookOver(let end, let committed): try takeOver(end: end, committed: committed)
+        case .released: release(actions: &actions)
+        case .record(let record): try read(record, at: local, actions: &actions)
+        case .reachedEnd(let partition, let end): try reachedEnd(partition, end: end)
+        case .outOfRange(let partition, let begin, let end): try outOfRange(partition, begin: begin, end: end, actions: &actions)
+        case .interrupted(let partition): interrupted(partition, actions: &actions)
+        case .appended(_, let appended): clock.learn(appended.time, at: local)
+        case .failed(let token):
+            if token.speculation == speculation, !speculative.pending.isEmpty {
+                dropSpeculation()
+                block(for: settings.longestWait, at: local)
+            }
+        case .probed(let appended):
+            isProbing = false
+            clock.learn(appended.time, at: local)
+        case .probeFailed: isProbing = false
+        case .loaded(let batch): loaded(batch)
+        case .projected(let outcome): try projected(outcome, actions: &actions)
+        case .submit(let input):
+            if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil)) }
+        case .tick: break
+        }
+        try proceed(at: local, actions: &actions)
+    }
+
+    /// Everything that may have become possible.
+    private mutating func proceed(at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+        if isOwner {
+            if isCaughtUp, let promised {
+                throw LogError(
+                    .truncated, "\(own) ends before the event \(promised.sequence), to which a position was committed: the log has lost data")
+            }
+            startReading(actions: &actions)
+            decideOpen(at: local, actions: &actions)
+            project(actions: &actions)
+        }
+        tell(at: local, actions: &actions)
+        if isOwner, blockedUntil > local, !open.isEmpty { actions.append(.wake(blockedUntil)) }
+    }
+
+    /// Whether everything before this has taken effect where decisions and readers look for it.
+    var settledSequence: Int64 {
+        switch settings.storage {
+        case .memory: chain.head.sequence
+        case .projection: projection.sequence
+        }
+    }
+
+    var isProjected: Bool {
+        if case .projection = settings.storage { true } else { false }
+    }
+
+    /// Whether own events were read up to where they ended when this instance took over.
+    public var isCaughtUp: Bool { !chain.isRecognising && chain.position.offset >= endAtTakeOver }
+
+    public var position: ChainPosition { chain.position }
+    public var isOwned: Bool { isOwner }
+    /// How many aggregates, remembered commands and open inputs are held.
+    public var sizes: (aggregates: Int, commands: Int, open: Int) { (aggregates.count, memory.count, open.count) }
+}
+
+/// What was decided and not yet read back.
+struct Speculation<Domain: PartitionDomain>: Sendable {
+    /// The head that the next event will name.
+    var head: ChainHead
+    var inboxes = InboxPositions()
+    var time = Timestamp(milliseconds: 0)
+    /// Aggregates that pending events changed, with the last of those events.
+    var aggregates: [Domain.Key: (aggregate: Domain.Aggregate, sequence: Int64)] = [:]
+    var pending = Queue<PendingEvent<Domain>>()
+    /// Inputs that were decided, until their outcome is certain and told.
+    var decided = Queue<DecidedInput<Domain.Input>>()
+    /// Commands that led to pending events.
+    var commands: [MessageID: (sequence: Int64, answer: Answer?)] = [:]
+    /// Whether another owner that reads the same inboxes could have decided otherwise since the last event: an input was
+    /// dropped because of the time, or came from one of several inboxes, or from none.
+    var isUndetermined = false
+    /// Whether somebody waits for an event that passes a refused command.
+    var owesEvent = false
+    /// Inputs since the last event.
+    var passed = 0
+
+    init(head: ChainHead) { self.head = head }
+}
+
+struct PendingEvent<Domain: PartitionDomain>: Sendable {
+    var sequence: Int64
+    var hash: [UInt8]
+    var event: Domain.Event?
+    var key: Domain.Key?
+    var command: MessageID?
+}
+
+/// An input in the order of its inbox.
+struct OpenInput<Input: Sendable>: Sendable {
+    enum Work: Sendable {
+        case input(Input)
+        /// Nothing to decide, but the inbox has been read past it.
+        case skip
+    }
+
+    enum Source: Sendable {
+        case command(Topic, CommandPosition)
+        case event(Topic, ChainPosition)
+        case submission
+
+        /// Where the input stands: the offset before the position behind it.
+        var place: (topic: Topic, next: Int64)? {
+            switch self {
+            case .command(let topic, let position): (topic, position.offset)
+            case .event(let topic, let position): (topic, position.offset)
+            case .submission: nil
+            }
+        }
+    }
+
+    var work: Work
+    var source: Source
+    var message: InboxMessage?
+}
+
+struct DecidedInput<Input: Sendable>: Sendable {
+    enum Outcome: Sendable {
+        /// Led to the event with this sequence.
+        case event
+        /// Is told this when the sequence is settled.
+        case answer(Answer)
+        /// Tells nobody.
+        case nothing
+    }
+
+    var input: OpenInput<Input>
+    /// What must be settled before the outcome is certain.
+    var sequence: Int64
+    var outcome: Outcome
+}
+
+struct PendingRefusal: Sendable {
+    var refused: RefusedCommand
+    /// The pending event that names it.
+    var namedBy: Int64?
+    /// Its outcome can no longer change; it may have been told.
+    var isCertain = false
+}
+
+struct EarnedAnswer: Sendable {
+    var sequence: Int64
+    var replyTo: ReplyAddress
+    var deadline: Timestamp
+    var answer: Answer
+    var causation: MessageID
+    var traceParent: String?
+}
+
+struct Milestone: Sendable {
+    var time: Timestamp
+    var position: ChainPosition
+}
+
+struct ProjectionState<Domain: PartitionDomain>: Sendable {
+    enum Phase: Sendable {
+        case idle
+        case loading(Int)
+        /// So many inputs of the batch are still to be decided.
+        case deciding(Int)
+    }
+
+    var checkpoint: Checkpoint?
+    var phase = Phase.idle
+    var events: [ConfirmedEvent<Domain.Event>] = []
+    /// How many of them are being projected, and the checkpoint behind those.
+    var inFlight: Int?
+    var next: Checkpoint?
+    /// The state that the load returns is outdated already.
+    var isStale = false
+
+    /// Everything up to this event is projected.
+    var sequence: Int64 { checkpoint?.position.head.sequence ?? 0 }
+}

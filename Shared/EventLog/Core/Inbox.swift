@@ -1,0 +1,94 @@
+internal import EventSchema
+
+/// Reads one inbox of a partition: commands, authenticated, or the events of another service, by their chain.
+enum Inbox: Sendable {
+    case commands(CommandInbox)
+    case events(ChainReader)
+
+    /// Where reading starts.
+    var start: Int64 {
+        switch self {
+        case .commands(let inbox): inbox.start
+        case .events(let chain): chain.position.start
+        }
+    }
+}
+
+/// Reads commands from the position that the last valid event names, and notices when the topic is not the same any more.
+struct CommandInbox: Sendable {
+    let partition: TopicPartition
+    private(set) var position: CommandPosition
+    /// Whether the record before the position must be read again first.
+    private var isRecognising: Bool
+
+    init(_ partition: TopicPartition, at position: CommandPosition?) {
+        self.partition = partition
+        self.position = position ?? CommandPosition(offset: 0, time: Timestamp(milliseconds: 0))
+        isRecognising = self.position.offset > 0
+    }
+
+    var start: Int64 { isRecognising ? position.offset - 1 : position.offset }
+
+    mutating func interrupted() { isRecognising = position.offset > 0 }
+
+    /// Whether the record is new.
+    mutating func read(_ record: Record) throws(LogError) -> Bool {
+        if isRecognising {
+            isRecognising = false
+            if record.offset == position.offset - 1 {
+                guard record.time == position.time else { throw truncated }
+                return false
+            }
+        }
+        guard record.offset >= position.offset else { return false }
+        position = CommandPosition(offset: record.offset + 1, time: record.time)
+        return true
+    }
+
+    func reachedEnd(_ end: Int64) throws(LogError) {
+        guard end >= position.offset else { throw truncated }
+    }
+
+    /// Retention has removed the records up to `begin`; nobody waits for them any more.
+    mutating func skip(to begin: Int64, end: Int64) throws(LogError) {
+        guard end >= position.offset else { throw truncated }
+        isRecognising = false
+        if begin > position.offset { position.offset = begin }
+    }
+
+    private var truncated: LogError {
+        LogError(.truncated, "\(partition) is not what was read up to offset \(position.offset): commands were lost or the topic made anew")
+    }
+}
+
+extension InboxMessage {
+    /// Reads the headers of a command. `nil` when it is not one that Latchkey's writers write.
+    init?(command record: Record) {
+        guard let id = record.text(HeaderName.id).flatMap(MessageID.init), let type = record.text(HeaderName.type),
+            let fingerprint = record.header(HeaderName.mac)
+        else { return nil }
+        let budget = record.header(HeaderName.budget).flatMap { Int64(decimal: $0) }
+        let remember = record.header(HeaderName.remember).flatMap { Int64(decimal: $0) } ?? 0
+        self.init(
+            partition: record.partition, offset: record.offset, time: record.time, id: id, type: type,
+            subject: record.text(HeaderName.subject), key: record.key, data: record.value,
+            traceParent: record.text(HeaderName.traceParent),
+            replyTo: record.text(HeaderName.replyTo).flatMap(ReplyAddress.init(encoded:)),
+            deadline: budget.map { record.time + .milliseconds($0) }, remember: .milliseconds(remember),
+            client: record.text(HeaderName.client), fingerprint: Array(fingerprint.prefix(8)))
+    }
+
+    /// An event of another service, as an input.
+    init(event: EventEnvelope) {
+        self.init(
+            partition: event.partition, offset: event.offset, time: event.appended, id: event.id, type: event.body.type,
+            subject: event.body.subject, key: event.key, data: event.body.data, traceParent: event.traceParent,
+            replyTo: event.replyTo, deadline: event.deadline, remember: .zero, client: nil,
+            fingerprint: Array(event.previous.prefix(8)))
+    }
+}
+
+extension Record {
+    /// A header as text.
+    func text(_ name: String) -> String? { header(name).map { String(decoding: $0, as: UTF8.self) } }
+}
