@@ -62,7 +62,9 @@ extension DecisionLoop {
         let event = try event(of: envelope)
         if let event, !isProjected {
             let key = domain.key(of: event)
-            domain.evolve(&aggregates[key, default: domain.initial], with: event, at: envelope.time)
+            var aggregate = aggregates.removeValue(forKey: key) ?? domain.initial
+            domain.evolve(&aggregate, with: event, at: envelope.time)
+            aggregates[key] = aggregate
             forgetSpent(touching: key, at: envelope.appended)
         }
         let answer = event.flatMap { domain.answer(to: $0) }
