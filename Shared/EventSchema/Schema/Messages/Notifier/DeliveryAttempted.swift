@@ -29,7 +29,7 @@ public struct DeliveryAttempted: Message {
 
     public init(
         send: MessageID, subject: Subject, attempt: Int, provider: String, purpose: Purpose, channel: Channel,
-        expiresAt: Timestamp, recipient: Box?, code: Box?, locale: LanguageTag? = nil
+        requestedAt: Timestamp, expiresAt: Timestamp, recipient: Box?, code: Box?, locale: LanguageTag? = nil
     ) {
         self.send = send
         self.subject = subject
