@@ -23,10 +23,10 @@ public enum Base64URL {
             var isValid = false
             let bytes = [UInt8](unsafeUninitializedCapacity: utf8.count / 4 * 3 + 3) { buffer, initialized in
                 utf8.withMemoryRebound(to: CChar.self) { characters in
-                    isValid =
-                        sodium_base642bin(
-                            buffer.baseAddress!, buffer.count, characters.baseAddress!, characters.count, nil, &initialized, nil,
-                            sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0
+                    let status = sodium_base642bin(
+                        buffer.baseAddress!, buffer.count, characters.baseAddress!, characters.count, nil, &initialized, nil,
+                        sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+                    isValid = status == 0
                 }
                 if !isValid { initialized = 0 }
             }

@@ -23,7 +23,9 @@ public struct Box: Hashable, Sendable {
         guard parts.count == 3, parts[0] == "1", RecipientKey.isWellFormed(id: parts[1]),
             let bytes = Base64URL.decode(String(parts[2])), bytes.count >= KeyPair.count + SymmetricKey.overhead
         else { return nil }
-        self.init(keyID: String(parts[1]), sender: Array(bytes.prefix(KeyPair.count)), sealed: Array(bytes.dropFirst(KeyPair.count)))
+        keyID = String(parts[1])
+        sender = Array(bytes.prefix(KeyPair.count))
+        sealed = Array(bytes.dropFirst(KeyPair.count))
     }
 
     /// What is authenticated with the message: the direction (so that nothing sent back to its sender opens), the pair's

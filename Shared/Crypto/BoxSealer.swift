@@ -47,13 +47,22 @@ public final class BoxSealer: Sendable {
         return Box(keyID: recipient.id, sender: pair.publicKey, sealed: secret.seal(plaintext, context: data))
     }
 
+    /// Forgets a pair whose time is over without waiting for the next message, which may be long in coming.
+    public func discardExpired() {
+        let now = now()
+        state.withLock { renew(&$0, at: now) }
+    }
+
     private func current(for publicKey: [UInt8]) -> (KeyPair, SharedSecret?) {
         let now = now()
         return state.withLock { state in
-            if now >= state.expires {
-                state = State(pair: .random(), expires: now + lifetime, secrets: SharedSecretCache(capacity: capacity))
-            }
+            renew(&state, at: now)
             return (state.pair, state.secrets[publicKey])
         }
+    }
+
+    private func renew(_ state: inout State, at now: ContinuousClock.Instant) {
+        if now < state.expires { return }
+        state = State(pair: .random(), expires: now + lifetime, secrets: SharedSecretCache(capacity: capacity))
     }
 }

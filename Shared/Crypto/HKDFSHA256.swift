@@ -1,46 +1,56 @@
-import CSodium
+import COpenSSL
 
 /// HKDF with SHA-256 (RFC 5869): keys for different purposes from one secret.
 public enum HKDFSHA256 {
     /// - Parameters:
+    ///   - secret: the input keying material, at least one byte.
     ///   - salt: not secret; empty stands for 32 zero bytes, as the RFC says.
-    ///   - info: the purpose. Keys of different purposes tell nothing of each other.
-    ///   - count: bytes of the derived key, at most 8,160.
-    public static func derive(secret: [UInt8], salt: [UInt8] = [], info: [UInt8], count: Int) -> [UInt8] {
-        secret.withUnsafeBytes { expand(extract($0, salt: salt), info: info, count: count) }.withBytes { Array($0) }
-    }
-
-    /// The same, from and to bytes that are wiped after use.
+    ///   - info: the purpose, at most 1,024 bytes. Keys of different purposes tell nothing of each other.
+    ///   - count: bytes of the derived key, 1 to 8,160.
     public static func derive(secret: Secret, salt: [UInt8] = [], info: [UInt8], count: Int) -> Secret {
-        expand(secret.withBytes { extract($0, salt: salt) }, info: info, count: count)
+        secret.withBytes { derive($0, salt: salt, info: info, count: count) }
     }
 
-    private static func extract(_ secret: UnsafeRawBufferPointer, salt: [UInt8]) -> HMACSHA256 {
-        var material = Array(secret)
-        defer { wipe(&material) }
-        return HMACSHA256(key: Secret(HMACSHA256(key: salt).code(for: material)))
+    /// The same, for material that is in an array already.
+    public static func derive(secret: [UInt8], salt: [UInt8] = [], info: [UInt8], count: Int) -> [UInt8] {
+        secret.withUnsafeBytes { derive($0, salt: salt, info: info, count: count) }.withBytes { Array($0) }
     }
 
-    private static func expand(_ key: HMACSHA256, info: [UInt8], count: Int) -> Secret {
-        precondition((0...255 * HMACSHA256.count).contains(count), "HKDF-SHA256 gives at most 8,160 bytes")
+    private static func derive(_ secret: UnsafeRawBufferPointer, salt: [UInt8], info: [UInt8], count: Int) -> Secret {
+        precondition(!secret.isEmpty, "there is nothing to derive a key from")
+        precondition(info.count <= 1_024, "a purpose has at most 1,024 bytes")
+        precondition((1...255 * SHA256.count).contains(count), "HKDF-SHA256 gives 1 to 8,160 bytes")
+        guard let context = EVP_KDF_CTX_new(function) else { preconditionFailure("libcrypto is out of memory") }
+        // OpenSSL wipes what it copied of the secret.
+        defer { EVP_KDF_CTX_free(context) }
+        var digest = Array("SHA256".utf8CString)
         return Secret(count: count) { output in
-            var block: [UInt8] = []
-            var filled = 0
-            var counter: UInt8 = 1
-            while filled < count {
-                var input = block + info + [counter]
-                block = key.code(for: input)
-                wipe(&input)
-                let part = min(block.count, count - filled)
-                UnsafeMutableRawBufferPointer(rebasing: output[filled...]).copyBytes(from: block.prefix(part))
-                filled += part
-                counter &+= 1
+            digest.withUnsafeMutableBufferPointer { digest in
+                salt.withUnsafeBytes { salt in
+                    info.withUnsafeBytes { info in
+                        let parameters = [
+                            OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.baseAddress, 0),
+                            octets(OSSL_KDF_PARAM_KEY, secret),
+                            octets(OSSL_KDF_PARAM_SALT, salt),
+                            octets(OSSL_KDF_PARAM_INFO, info),
+                            OSSL_PARAM_construct_end(),
+                        ]
+                        let start = output.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                        Digest.check(EVP_KDF_derive(context, start, count, parameters))
+                    }
+                }
             }
-            wipe(&block)
         }
     }
 
-    private static func wipe(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { sodium_memzero(start, $0.count) } }
+    /// A parameter that OpenSSL only reads, although its type would let it write.
+    private static func octets(_ name: String, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
+        OSSL_PARAM_construct_octet_string(name, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
+
+    /// `nonisolated(unsafe)`: written once, and a fetched function is immutable and shared between threads by design.
+    nonisolated(unsafe) private static let function: OpaquePointer = {
+        guard let function = EVP_KDF_fetch(nil, "HKDF", nil) else { preconditionFailure("libcrypto has no HKDF") }
+        return function
+    }()
 }

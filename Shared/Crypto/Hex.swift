@@ -21,9 +21,9 @@ public enum Hex {
             var isValid = false
             let bytes = [UInt8](unsafeUninitializedCapacity: utf8.count / 2 + 1) { buffer, initialized in
                 utf8.withMemoryRebound(to: CChar.self) { characters in
-                    isValid =
-                        sodium_hex2bin(
-                            buffer.baseAddress!, buffer.count, characters.baseAddress!, characters.count, nil, &initialized, nil) == 0
+                    let status = sodium_hex2bin(
+                        buffer.baseAddress!, buffer.count, characters.baseAddress!, characters.count, nil, &initialized, nil)
+                    isValid = status == 0
                 }
                 if !isValid { initialized = 0 }
             }

@@ -36,7 +36,9 @@ public struct Secret: Sendable, Equatable {
     public var count: Int { storage.buffer.count }
 
     /// Lends the bytes for the time of the call. The pointer must not leave it.
-    public func withBytes<Result, Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Result) throws(Failure) -> Result {
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         // `storage` must outlive the call, not just the last use of its pointer.
         defer { withExtendedLifetime(storage) {} }
         return try body(UnsafeRawBufferPointer(storage.buffer))

@@ -9,24 +9,28 @@ public struct SharedSecret: Sendable {
     ///
     /// - Throws: `wrongLength`, `weakPublicKey`.
     public init(own: KeyPair, peer: [UInt8]) throws(CryptoError) {
-        guard peer.count == KeyPair.count else { throw .wrongLength(expected: KeyPair.count, found: peer.count) }
-        var isStrong = false
-        let point = Secret(count: KeyPair.count) { point in
-            own.privateKey.withBytes { privateKey in
-                isStrong =
-                    crypto_scalarmult_curve25519(
-                        point.baseAddress!.assumingMemoryBound(to: UInt8.self), privateKey.baseAddress!.assumingMemoryBound(to: UInt8.self),
-                        peer) == 0
-            }
-        }
-        guard isStrong else { throw .weakPublicKey }
+        let point = try Self.multiply(own.privateKey, peer)
         // X25519 has several public keys for one point: hashing both binds the secret to the ones that were used.
-        let ordered =
-            own.publicKey.lexicographicallyPrecedes(peer) ? own.publicKey + peer : peer + own.publicKey
+        let ordered = own.publicKey.lexicographicallyPrecedes(peer) ? own.publicKey + peer : peer + own.publicKey
         key = .derived(from: point, info: Self.purpose + ordered)
     }
 
     private static let purpose = Array("latchkey.shared-secret.v1".utf8)
+
+    /// X25519 as in RFC 7748, section 5, with the check of section 6.1.
+    static func multiply(_ privateKey: Secret, _ publicKey: [UInt8]) throws(CryptoError) -> Secret {
+        guard publicKey.count == KeyPair.count else { throw .wrongLength(expected: KeyPair.count, found: publicKey.count) }
+        var isStrong = false
+        let point = Secret(count: KeyPair.count) { point in
+            privateKey.withBytes { scalar in
+                let point = point.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                let scalar = scalar.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                isStrong = crypto_scalarmult_curve25519(point, scalar, publicKey) == 0
+            }
+        }
+        guard isStrong else { throw .weakPublicKey }
+        return point
+    }
 
     /// nonce ‖ ciphertext ‖ tag.
     public func seal(_ plaintext: [UInt8], context: [UInt8]) -> [UInt8] {

@@ -42,10 +42,11 @@ public struct SymmetricKey: Sendable {
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             _ = UnsafeMutableBufferPointer(rebasing: buffer[..<Self.nonceCount]).initialize(from: nonce)
             secret.withBytes { key in
-                // It fails for messages of more than 256 GiB, which cannot be in an array here.
-                _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
-                    buffer.baseAddress! + Self.nonceCount, nil, plaintext, UInt64(plaintext.count), context, UInt64(context.count), nil,
-                    nonce, key.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                // It would fail for a message of more than 256 GiB only.
+                let status = crypto_aead_xchacha20poly1305_ietf_encrypt(
+                    buffer.baseAddress! + Self.nonceCount, nil, plaintext, UInt64(plaintext.count), context,
+                    UInt64(context.count), nil, nonce, key.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                precondition(status == 0, "libsodium cannot encrypt")
             }
             initialized = count
         }
@@ -62,11 +63,11 @@ public struct SymmetricKey: Sendable {
                 secret.withBytes { key in
                     // An empty buffer may have no address; libsodium takes a null one as "check only", so one is lent.
                     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
-                        isValid =
-                            crypto_aead_xchacha20poly1305_ietf_decrypt(
-                                buffer.baseAddress ?? nothing.baseAddress!, nil, nil, sealed.baseAddress! + Self.nonceCount,
-                                UInt64(sealed.count - Self.nonceCount), context, UInt64(context.count), sealed.baseAddress!,
-                                key.baseAddress!.assumingMemoryBound(to: UInt8.self)) == 0
+                        let status = crypto_aead_xchacha20poly1305_ietf_decrypt(
+                            buffer.baseAddress ?? nothing.baseAddress!, nil, nil, sealed.baseAddress! + Self.nonceCount,
+                            UInt64(sealed.count - Self.nonceCount), context, UInt64(context.count), sealed.baseAddress!,
+                            key.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                        isValid = status == 0
                     }
                 }
             }
