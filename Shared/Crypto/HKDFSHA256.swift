@@ -23,29 +23,12 @@ public enum HKDFSHA256 {
         guard let context = EVP_KDF_CTX_new(function) else { preconditionFailure("libcrypto is out of memory") }
         // OpenSSL wipes what it copied of the secret.
         defer { EVP_KDF_CTX_free(context) }
-        var digest = Array("SHA256".utf8CString)
         return Secret(count: count) { output in
-            digest.withUnsafeMutableBufferPointer { digest in
-                salt.withUnsafeBytes { salt in
-                    info.withUnsafeBytes { info in
-                        let parameters = [
-                            OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.baseAddress, 0),
-                            octets(OSSL_KDF_PARAM_KEY, secret),
-                            octets(OSSL_KDF_PARAM_SALT, salt),
-                            octets(OSSL_KDF_PARAM_INFO, info),
-                            OSSL_PARAM_construct_end(),
-                        ]
-                        let start = output.baseAddress!.assumingMemoryBound(to: UInt8.self)
-                        Digest.check(EVP_KDF_derive(context, start, count, parameters))
-                    }
-                }
-            }
+            let start = output.baseAddress!.assumingMemoryBound(to: UInt8.self)
+            let status = latchkey_hkdf_sha256(
+                context, start, count, secret.baseAddress, secret.count, salt, salt.count, info, info.count)
+            Digest.check(status)
         }
-    }
-
-    /// A parameter that OpenSSL only reads, although its type would let it write.
-    private static func octets(_ name: String, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
-        OSSL_PARAM_construct_octet_string(name, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 
     /// `nonisolated(unsafe)`: written once, and a fetched function is immutable and shared between threads by design.

@@ -17,14 +17,8 @@ final class KeyedContexts: Sendable {
         guard let context = EVP_MAC_CTX_new(Self.method) else { preconditionFailure("libcrypto is out of memory") }
         // A null pointer would mean "the key as before", so an empty key needs an address as well.
         withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { empty in
-            var digest = Array("SHA256\0".utf8CString)
-            digest.withUnsafeMutableBufferPointer { digest in
-                let parameters = [
-                    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0), OSSL_PARAM_construct_end(),
-                ]
-                let start = (key.baseAddress ?? UnsafeRawPointer(empty.baseAddress!)).assumingMemoryBound(to: UInt8.self)
-                Digest.check(EVP_MAC_init(context, start, key.count, parameters))
-            }
+            let start = (key.baseAddress ?? UnsafeRawPointer(empty.baseAddress!)).assumingMemoryBound(to: UInt8.self)
+            Digest.check(latchkey_hmac_sha256_init(context, start, key.count))
         }
         idle = Mutex([Context(pointer: context)])
     }

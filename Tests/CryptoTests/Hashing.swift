@@ -64,9 +64,8 @@ import Testing
         ),
         (
             Array(repeating: 0xaa, count: 131),
-            Array(
-                "This is a test using a larger than block-size key and a larger than block-size data. ".utf8
-                    + "The key needs to be hashed before being used by the HMAC algorithm.".utf8),
+            Array("This is a test using a larger than block-size key and a larger than block-size data. ".utf8)
+                + Array("The key needs to be hashed before being used by the HMAC algorithm.".utf8),
             "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
         ),
         ([], [], "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
