@@ -87,7 +87,7 @@ let package = Package(
         // Tests
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto"]),
-        tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"]),
+        tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
         tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
         tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "Crypto"]),

@@ -18,7 +18,7 @@ public struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
         let trimmed = entered.trimmed
         guard !trimmed.isEmpty else { throw .empty }
         // Composition makes a text three times shorter at best.
-        guard trimmed.utf8.count <= Self.maximumBytes * 4 else { throw .tooLong(bytes: Self.maximumBytes) }
+        guard trimmed.utf8.count <= Self.maximumBytes * 4 else { throw .tooLong }
         let folded = try Self.fold(trimmed)
         guard folded.unicodeScalars.allSatisfy(Self.isVisible) else { throw .forbiddenCharacter }
         let parts = folded.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ public struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
         let local = try Self.local(parts[0])
         let domain = try DomainName.ascii(String(decoding: parts[1], as: UTF8.self))
         text = "\(local)@\(domain)"
-        guard text.utf8.count <= Self.maximumBytes else { throw .tooLong(bytes: Self.maximumBytes) }
+        guard text.utf8.count <= Self.maximumBytes else { throw .tooLong }
     }
 
     /// The pseudonym that stands for the address in the log.
@@ -34,9 +34,16 @@ public struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// For logs: `u***@e***.com`.
     public var masked: String {
-        let parts = text.split(separator: "@")
-        let top = parts[1].split(separator: ".").last ?? ""
-        return "\(parts[0].prefix(1))***@\(parts[1].prefix(1))***.\(top)"
+        // By scalars: a character may hold the whole local part, and even the @ after it.
+        let scalars = text.unicodeScalars
+        let domain = scalars.drop { $0 != "@" }.dropFirst()
+        let top = domain.reversed().prefix { $0 != "." }.reversed().map(String.init).joined()
+        return "\(Self.initial(scalars.prefix { $0 != "@" }))***@\(Self.initial(domain.prefix { $0 != "." }))***.\(top)"
+    }
+
+    /// The first letter, where it does not tell most of the word.
+    private static func initial(_ word: Substring.UnicodeScalarView) -> String {
+        word.count > 2 ? word.first.map(String.init) ?? "" : ""
     }
 
     /// Masked, so that no address is printed by accident.
@@ -74,7 +81,7 @@ public struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     /// A dot-atom (RFC 5322, section 3.2.3) with letters of all scripts (RFC 6531). Quoted local parts are allowed by the
     /// standards, used by nobody, and refused by providers.
     private static func local(_ part: Substring.UTF8View) throws(IdentifierFault) -> Substring {
-        guard part.count <= maximumLocalBytes else { throw .tooLong(bytes: maximumLocalBytes) }
+        guard part.count <= maximumLocalBytes else { throw .localPartTooLong }
         guard part.first != UInt8(ascii: "\"") else { throw .quotedLocalPart }
         for atom in part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
             guard !atom.isEmpty, atom.allSatisfy({ $0 >= 0x80 || isAtomText($0) }) else { throw .localPart }

@@ -1,8 +1,9 @@
 /// What is wrong with an address or number that somebody entered. The message is one for people; it never quotes the input.
 public enum IdentifierFault: Error, Hashable, Sendable {
     case empty
-    /// Longer than an address can be, or its local part is.
-    case tooLong(bytes: Int)
+    /// Longer than an address can be.
+    case tooLong
+    case localPartTooLong
     /// Spaces inside, control characters, and what cannot be seen or is not assigned in Unicode.
     case forbiddenCharacter
     case notOneAtSign
@@ -16,7 +17,8 @@ public enum IdentifierFault: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .empty: "Must not be empty."
-        case .tooLong(let bytes): "Must be at most \(bytes) bytes long."
+        case .tooLong: "Must be at most 254 bytes long."
+        case .localPartTooLong: "The part before the @ must be at most 64 bytes long."
         case .forbiddenCharacter: "Must not contain spaces, control or invisible characters."
         case .notOneAtSign: "Must contain exactly one @."
         case .localPart: "The part before the @ is not valid."

@@ -33,6 +33,27 @@ public enum MessageType: String, Sendable, CaseIterable {
     /// The versioned name, as `ce_type` carries it.
     public var name: String { rawValue }
 
+    /// What reads and writes it.
+    public var message: any Message.Type {
+        switch self {
+        case .issueCode: IssueCode.self
+        case .confirmCode: ConfirmCode.self
+        case .codeIssued: CodeIssued.self
+        case .codeMissed: CodeMissed.self
+        case .codeExhausted: CodeExhausted.self
+        case .codeConfirmed: CodeConfirmed.self
+        case .contactVerified: ContactVerified.self
+        case .retryDelivery: RetryDelivery.self
+        case .deliveryAttempted: DeliveryAttempted.self
+        case .delivered: Delivered.self
+        case .deliveryFailed: DeliveryFailed.self
+        case .deliveryUnknown: DeliveryUnknown.self
+        case .deliveryExpired: DeliveryExpired.self
+        case .reply: Reply.self
+        case .sealingKeyPublished: SealingKeyPublished.self
+        }
+    }
+
     /// The one topic that messages of this type stand in.
     public var topic: Topic {
         switch self {

@@ -40,6 +40,12 @@ public struct SchemaCodec: Sendable {
         return message
     }
 
+    /// Reads any message, in any version that was ever written.
+    public func decode(type: String, data: [UInt8]) throws(SchemaError) -> any Message {
+        let (current, fields) = try fields(type: type, data: data)
+        return try current.message.init(fields: fields)
+    }
+
     private func fields(type: String, data: [UInt8]) throws(SchemaError) -> (MessageType, Fields) {
         let object: JSONObject
         do {

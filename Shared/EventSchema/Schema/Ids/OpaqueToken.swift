@@ -15,7 +15,7 @@ public enum TokenKind: UInt8, Sendable, CaseIterable {
 ///
 /// Whether a text is a token can be seen without any secret, and says nothing: a forged one routes to some partition, where
 /// its digest is unknown.
-public struct OpaqueToken: Hashable, Sendable, CustomStringConvertible {
+public struct OpaqueToken: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public static let randomBytes = 17
     private static let count = randomBytes + 6 + 1
 
@@ -47,4 +47,5 @@ public struct OpaqueToken: Hashable, Sendable, CustomStringConvertible {
     var masked: UInt64 { bytes[Self.randomBytes..<Self.randomBytes + 6].reduce(0) { $0 << 8 | UInt64($1) } }
 
     public var description: String { "***" }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
