@@ -145,6 +145,12 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     /// Whether own events were read up to where they ended when this instance took over.
     public var isCaughtUp: Bool { !chain.isRecognising && chain.position.offset >= endAtTakeOver }
 
+    /// Whether decisions are made: everything before them was read, and the log's clock is known.
+    public var isReady: Bool { isOwner && isCaughtUp && clock.isKnown }
+
+    /// Whether the head at which reading starts was not read again yet.
+    var isBehindStart: Bool { chain.isRecognising }
+
     public var position: ChainPosition { chain.position }
     public var isOwned: Bool { isOwner }
     /// How many aggregates, remembered commands and open inputs are held.

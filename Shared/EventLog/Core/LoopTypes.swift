@@ -146,4 +146,19 @@ public struct LoopCounters: Hashable, Sendable {
     public var passed = 0
     public var answered = 0
     public var late = 0
+
+    mutating func add(_ other: LoopCounters) {
+        valid += other.valid
+        void += other.void
+        foreign += other.foreign
+        decided += other.decided
+        refused += other.refused
+        expired += other.expired
+        malformed += other.malformed
+        repeated += other.repeated
+        dropped += other.dropped
+        passed += other.passed
+        answered += other.answered
+        late += other.late
+    }
 }

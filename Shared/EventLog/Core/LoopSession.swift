@@ -1,0 +1,300 @@
+internal import EventSchema
+internal import Synchronization
+
+/// One run of a driver, on its thread.
+struct LoopSession<Store: ProjectionStore> {
+    typealias Domain = Store.Domain
+
+    let driver: LoopDriver<Store>
+    var description = LogDescription(id: [], partitions: 0)
+    var producer: (any LogProducer)?
+    var consumer: (any LogConsumer)?
+    var loops: [Int: DecisionLoop<Domain>] = [:]
+    /// Partitions that the group gave to this instance and that are still to be taken over.
+    var arriving: Set<Int> = []
+    var gaveUp: [Int: LogError] = [:]
+    var loads: [Int: LoadRequest<Domain.Key>] = [:]
+    var projections: [Int: ProjectionBatch<Domain.Event>] = [:]
+    var wakeAt = LocalInstant(milliseconds: .max)
+    var commitAt = LocalInstant(milliseconds: .min)
+    var isWaiting = false
+    var hasStarted = false
+
+    init(driver: LoopDriver<Store>) { self.driver = driver }
+
+    var isMemory: Bool {
+        if case .memory = driver.settings.storage { true } else { false }
+    }
+
+    mutating func run() throws(LogError) {
+        defer { close() }
+        while !isStopping {
+            do throws(LogError) {
+                if consumer == nil { try open() }
+                try step()
+            } catch {
+                guard error.isRetriable || error.code == .closed else { throw error }
+                wait(because: error)
+            }
+        }
+    }
+
+    private var isStopping: Bool { driver.mail.withLock { $0.isStopping } }
+
+    // MARK: Opening
+
+    private mutating func open() throws(LogError) {
+        description = try driver.log.describe()
+        producer = try driver.log.makeProducer(client: driver.client)
+        guard let group = driver.settings.inboxes.first(where: { $0.kind == .commands }) ?? driver.settings.inboxes.first else {
+            throw LogError(.misconfigured, "a service without an inbox has nothing to decide")
+        }
+        let consumer = try driver.log.makeConsumer(
+            client: driver.client, group: ConsumerGroup(name: "latchkey-\(driver.client)", topic: group))
+        self.consumer = consumer
+        driver.waker.withLock { $0 = consumer }
+        if isMemory { try followAll(consumer) }
+        hasStarted = !isMemory
+    }
+
+    /// A state in memory is folded on every instance, so that taking a partition over costs nothing.
+    private mutating func followAll(_ consumer: any LogConsumer) throws(LogError) {
+        let partitions = (0..<description.partitions).map { TopicPartition(driver.settings.events, $0) }
+        let committed = try consumer.committed(partitions)
+        var fromBeginning: [Int] = []
+        for partition in partitions {
+            let start = committed[partition].flatMap { ChainPosition(encoded: $0.metadata) }
+            if start == nil, try !consumer.bounds(of: partition).isEmpty { fromBeginning.append(partition.partition) }
+            let loop = makeLoop(partition.partition, start: start, checkpoint: nil)
+            consumer.follow(partition, from: loop.start)
+            loops[partition.partition] = loop
+        }
+        if !fromBeginning.isEmpty { driver.notice(.readsFromBeginning(fromBeginning)) }
+    }
+
+    private func makeLoop(_ partition: Int, start: ChainPosition?, checkpoint: Checkpoint?) -> DecisionLoop<Domain> {
+        DecisionLoop(
+            driver.domain, settings: driver.settings, partition: partition, log: description.id, authenticator: driver.authenticator,
+            writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator())
+    }
+
+    private mutating func close() {
+        guard let consumer else { return }
+        for partition in loops.keys where loops[partition]?.isOwned == true { feed(.released, to: partition) }
+        driver.waker.withLock { $0 = nil }
+        producer?.flush(within: .seconds(3))
+        consumer.close()
+        producer?.close()
+        self.consumer = nil
+        producer = nil
+    }
+
+    private mutating func wait(because error: LogError) {
+        if !isWaiting { driver.notice(.waits(error)) }
+        isWaiting = true
+        driver.shown.withLock { $0.isAvailable = false }
+        if error.code == .closed { reset() }
+        SteadyClock.rest(.milliseconds(200))
+    }
+
+    /// Starts over with new handles: what was decided and not confirmed is read again.
+    private mutating func reset() {
+        close()
+        loops.removeAll()
+        arriving.removeAll()
+        loads.removeAll()
+        projections.removeAll()
+    }
+
+    // MARK: One step
+
+    private mutating func step() throws(LogError) {
+        guard let consumer else { return }
+        let now = SteadyClock.now
+        let isDue = !loads.isEmpty || !projections.isEmpty || !arriving.isEmpty
+        let due = wakeAt
+        let timeout = isDue ? 0 : min(max(min(due, commitAt).milliseconds - now.milliseconds, 0), 1_000)
+        let events = try consumer.poll(timeout: .milliseconds(timeout))
+        if isWaiting, consumer.isAvailable {
+            isWaiting = false
+            driver.notice(.resumes)
+        }
+        wakeAt = LocalInstant(milliseconds: .max)
+        for event in events { take(event) }
+        for (partition, input) in driver.mail.withLock({ takeInputs(&$0) }) { feed(input, to: partition) }
+        if SteadyClock.now >= due || events.isEmpty { for partition in loops.keys { feed(.tick, to: partition) } }
+        try takeOverArriving()
+        try serveStore()
+        commit()
+        show()
+    }
+
+    private func takeInputs(_ mail: inout LoopDriver<Store>.Mail) -> [(partition: Int, input: LoopInput<Domain>)] {
+        defer { mail.inputs.removeAll() }
+        return mail.inputs
+    }
+
+    private mutating func take(_ event: LogEvent) {
+        switch event {
+        case .assigned(let partitions):
+            arriving.formUnion(partitions)
+        case .revoked(let partitions):
+            for partition in partitions { release(partition) }
+            driver.notice(.released(partitions))
+        case .records(let partition, let records):
+            for record in records { feed(.record(record), to: partition.partition) }
+        case .reachedEnd(let partition, let end):
+            feed(.reachedEnd(partition, end: end), to: partition.partition)
+        case .outOfRange(let partition, let begin, let end):
+            feed(.outOfRange(partition, begin: begin, end: end), to: partition.partition)
+        case .interrupted(let partition):
+            feed(.interrupted(partition), to: partition.partition)
+        }
+    }
+
+    private mutating func release(_ partition: Int) {
+        arriving.remove(partition)
+        feed(.released, to: partition)
+        loads[partition] = nil
+        projections[partition] = nil
+        if !isMemory {
+            loops[partition] = nil
+            consumer?.unfollow(TopicPartition(driver.settings.events, partition))
+        }
+    }
+
+    private mutating func takeOverArriving() throws(LogError) {
+        guard !arriving.isEmpty, let consumer else { return }
+        let partitions = arriving.sorted()
+        let topic = driver.settings.inboxes.first { $0.kind == .commands }
+        let committed = try topic.map { topic throws(LogError) in
+            try consumer.committed(partitions.map { TopicPartition(topic, $0) })
+        } ?? [:]
+        let checkpoints = isMemory ? [:] : try driver.store.checkpoints(of: partitions)
+        for partition in partitions {
+            let own = TopicPartition(driver.settings.events, partition)
+            let end = try consumer.bounds(of: own).upperBound
+            if !isMemory {
+                let checkpoint = checkpoints[partition]
+                let loop = makeLoop(partition, start: checkpoint?.answersFrom, checkpoint: checkpoint)
+                consumer.follow(own, from: loop.start)
+                loops[partition] = loop
+            }
+            arriving.remove(partition)
+            feed(.tookOver(end: end, committed: topic.flatMap { committed[TopicPartition($0, partition)] }), to: partition)
+        }
+        driver.notice(.tookOver(partitions))
+    }
+
+    // MARK: Loops and their actions
+
+    private mutating func feed(_ input: LoopInput<Domain>, to partition: Int) {
+        guard loops[partition] != nil, gaveUp[partition] == nil else { return }
+        var actions: [LoopAction<Domain>] = []
+        do throws(LogError) {
+            try loops[partition]?.handle(input, at: SteadyClock.now, actions: &actions)
+        } catch {
+            giveUp(partition, because: error)
+        }
+        let isOwner = loops[partition]?.isOwned ?? false
+        for action in actions { perform(action, for: partition, isOwner: isOwner) }
+    }
+
+    /// Loudly: the partition stands still until somebody has looked. A projection that was set back is no reason to; it is
+    /// simply read again.
+    private mutating func giveUp(_ partition: Int, because error: LogError) {
+        if error.code == .misconfigured, !isMemory {
+            loops[partition] = nil
+            arriving.insert(partition)
+            return
+        }
+        gaveUp[partition] = error
+        driver.notice(.gaveUp(TopicPartition(driver.settings.events, partition), error))
+        for topic in [driver.settings.events] + driver.settings.inboxes { consumer?.unfollow(TopicPartition(topic, partition)) }
+    }
+
+    private mutating func perform(_ action: LoopAction<Domain>, for partition: Int, isOwner: Bool) {
+        let driver = driver
+        switch action {
+        case .append(let record, let token):
+            producer?.append(record) { result in
+                switch result {
+                case .success(let appended): driver.post(.appended(token, appended), to: partition, wake: false)
+                case .failure:
+                    driver.shown.withLock { $0.appendFailures += 1 }
+                    driver.post(.failed(token), to: partition, wake: true)
+                }
+            }
+        case .probe(let record):
+            producer?.append(record) { result in
+                switch result {
+                case .success(let appended): driver.post(.probed(appended), to: partition, wake: true)
+                case .failure: driver.post(.probeFailed, to: partition, wake: false)
+                }
+            }
+        case .reply(let record):
+            producer?.append(record) { result in
+                if case .failure = result { driver.shown.withLock { $0.appendFailures += 1 } }
+            }
+        case .follow(let partition, let offset): consumer?.follow(partition, from: offset)
+        case .unfollow(let partition): consumer?.unfollow(partition)
+        case .load(let request): loads[partition] = request
+        case .project(let batch): projections[partition] = batch
+        case .happened(let event): driver.happened(event, isOwner)
+        case .wake(let instant): wakeAt = min(wakeAt, instant)
+        }
+    }
+
+    /// Loads and projects for all partitions together, until none asks for more.
+    private mutating func serveStore() throws(LogError) {
+        while !projections.isEmpty || !loads.isEmpty {
+            if !projections.isEmpty {
+                let outcomes = try driver.store.project(projections)
+                let batches = projections
+                projections.removeAll()
+                for partition in batches.keys.sorted() {
+                    if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
+                }
+            }
+            if !loads.isEmpty {
+                let loaded = try driver.store.load(loads)
+                let requests = loads
+                loads.removeAll()
+                for partition in requests.keys.sorted() {
+                    feed(.loaded(loaded[partition] ?? LoadedBatch(aggregates: [:])), to: partition)
+                }
+            }
+        }
+    }
+
+    private mutating func commit() {
+        let now = SteadyClock.now
+        guard now >= commitAt else { return }
+        commitAt = now + .seconds(1)
+        var commits: [TopicPartition: CommittedOffset] = [:]
+        for partition in loops.keys where gaveUp[partition] == nil {
+            if let more = loops[partition]?.commits(at: now) { commits.merge(more) { _, new in new } }
+        }
+        if !commits.isEmpty { consumer?.commit(commits) }
+    }
+
+    private mutating func show() {
+        if !hasStarted { hasStarted = loops.values.allSatisfy { !$0.isBehindStart } }
+        var status = LoopStatus()
+        status.isAvailable = consumer?.isAvailable ?? false
+        status.hasStarted = hasStarted
+        status.gaveUp = gaveUp
+        for (partition, loop) in loops {
+            if loop.isOwned {
+                status.owned.insert(partition)
+                if loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
+            }
+            status.positions[partition] = (loop.position.offset, loop.position.head.sequence)
+            status.counters.add(loop.counters)
+        }
+        driver.shown.withLock {
+            status.appendFailures = $0.appendFailures
+            $0 = status
+        }
+    }
+}
