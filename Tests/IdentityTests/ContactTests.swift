@@ -66,7 +66,8 @@ import Testing
 
     @Test func `both sessions that stand for one address are stamped`() {
         let state = Contact.State(sessions: [
-            .init(id: session, verifiedAt: noon - .hours(1), expiresAt: noon + .hours(1)), .init(id: other, expiresAt: noon + .hours(2)),
+            .init(id: session, verifiedAt: noon - .hours(1), expiresAt: noon + .hours(1)),
+            .init(id: other, expiresAt: noon + .hours(2)),
         ])
         #expect(Contact.decide(confirm(), given: state) == verified(sessions: [session, other]))
         #expect(after(verified(sessions: [session, other]), state).sessions.map(\.verifiedAt) == [noon - .hours(1), noon])

@@ -9,7 +9,8 @@ import Testing
     private let send = MessageID.random()
     private let subject = Subject(bytes: [UInt8](repeating: 9, count: 16))!
     private let one = Delivery.Route(["console"], schedule: RetrySchedule(first: .seconds(2), longest: .seconds(16), attempts: 4))
-    private let two = Delivery.Route(["first", "second"], schedule: RetrySchedule(first: .seconds(2), longest: .seconds(16), attempts: 5))
+    private let two = Delivery.Route(
+        ["first", "second"], schedule: RetrySchedule(first: .seconds(2), longest: .seconds(16), attempts: 5))
 
     private func issued(decoy: Bool = false) -> CodeIssued {
         // The digest and the boxes are only carried.
@@ -25,13 +26,13 @@ import Testing
     }
 
     private func failed(
-        _ number: Int = 1, by provider: String = "console", _ reason: DeliveryFailed.Reason = .unavailable, retryAt: Timestamp?
+        _ reason: DeliveryFailed.Reason = .unavailable, of number: Int = 1, by provider: String = "console", retryAt: Timestamp?
     ) -> NotifierEvent {
         .deliveryFailed(DeliveryFailed(send: send, attempt: number, provider: provider, reason: reason, retryAt: retryAt))
     }
 
     private func conclude(
-        _ number: Int = 1, _ outcome: Delivery.Outcome, _ route: Delivery.Route, jitter: Double = 0, at now: Timestamp? = nil
+        _ outcome: Delivery.Outcome, _ route: Delivery.Route, of number: Int = 1, jitter: Double = 0, at now: Timestamp? = nil
     ) -> Delivery.Command {
         .conclude(attempt: number, outcome, route, jitter: jitter, now: now ?? noon)
     }
@@ -60,7 +61,9 @@ import Testing
     }
 
     @Test func `a send that is known is not begun again`() {
-        for state: Delivery.State in [.attempting(attempt()), .waiting(attempt(), retryAt: noon), .failed(attempt()), .unknown(attempt())] {
+        for state: Delivery.State in [
+            .attempting(attempt()), .waiting(attempt(), retryAt: noon), .failed(attempt()), .unknown(attempt()),
+        ] {
             #expect(decide(.send(send, issued(), issuedAt: noon, one), given: state) == nil)
         }
     }
@@ -69,7 +72,7 @@ import Testing
         let nobody = Delivery.Route([])
         #expect(decide(.send(send, issued(), issuedAt: noon, nobody), given: .absent) == .deliveryAttempted(attempt(by: "none")))
         let event = decide(conclude(.failed(.notConfigured), nobody), given: .attempting(attempt(by: "none")))
-        #expect(event == failed(by: "none", .notConfigured, retryAt: nil))
+        #expect(event == failed(.notConfigured, by: "none", retryAt: nil))
     }
 
     // MARK: Outcomes
@@ -87,7 +90,7 @@ import Testing
     }
 
     @Test func `an outcome of another attempt says nothing`() {
-        #expect(decide(conclude(1, .delivered(providerID: nil), one), given: .attempting(attempt(2))) == nil)
+        #expect(decide(conclude(.delivered(providerID: nil), one, of: 1), given: .attempting(attempt(2))) == nil)
     }
 
     @Test func `of several outcomes of one attempt the first counts`() {
@@ -125,7 +128,7 @@ import Testing
         for (jitter, wait) in [(0, full / 2), (0.5, full * 3 / 4), (0.999, full - 1)] as [(Double, Int64)] {
             guard
                 case .deliveryFailed(let event)? = decide(
-                    conclude(number, .failed(.unavailable), one, jitter: jitter), given: .attempting(attempt(number)))
+                    conclude(.failed(.unavailable), one, of: number, jitter: jitter), given: .attempting(attempt(number)))
             else {
                 Issue.record("no failure")
                 continue
@@ -147,12 +150,15 @@ import Testing
     }
 
     @Test func `the last attempt of the schedule fails for good`() {
-        #expect(decide(conclude(4, .failed(.unavailable), one), given: .attempting(attempt(4))) == failed(4, retryAt: nil))
+        #expect(
+            decide(conclude(.failed(.unavailable), one, of: 4), given: .attempting(attempt(4))) == failed(of: 4, retryAt: nil))
     }
 
     @Test func `no retry is planned for after the code's lifetime`() {
         let late = noon + .minutes(5) - .seconds(1)
-        #expect(decide(conclude(.failed(.unavailable), one, jitter: 0, at: late), given: .attempting(attempt())) == failed(retryAt: nil))
+        #expect(
+            decide(conclude(.failed(.unavailable), one, jitter: 0, at: late), given: .attempting(attempt()))
+                == failed(retryAt: nil))
         #expect(
             decide(conclude(.failed(.unavailable), one, jitter: 0, at: late - .milliseconds(1)), given: .attempting(attempt()))
                 == failed(retryAt: late + .milliseconds(999)))
@@ -161,7 +167,8 @@ import Testing
     @Test(arguments: [DeliveryFailed.Reason.recipientRefused, .messageRefused])
     func `what nobody will take fails for good`(reason: DeliveryFailed.Reason) {
         #expect(
-            decide(conclude(.failed(reason), two), given: .attempting(attempt(by: "first"))) == failed(by: "first", reason, retryAt: nil))
+            decide(conclude(.failed(reason), two), given: .attempting(attempt(by: "first")))
+                == failed(reason, by: "first", retryAt: nil))
     }
 
     @Test func `a retry waits for its time`() {
@@ -186,24 +193,25 @@ import Testing
     @Test(arguments: [DeliveryFailed.Reason.unavailable, .unreachable, .circuitOpen, .quotaExceeded, .unauthorized])
     func `the second provider is tried at once`(reason: DeliveryFailed.Reason) {
         let event = decide(conclude(.failed(reason), two), given: .attempting(attempt(by: "first")))
-        #expect(event == failed(by: "first", reason, retryAt: noon))
+        #expect(event == failed(reason, by: "first", retryAt: noon))
         #expect(
             decide(.retry(two, now: noon), given: .waiting(attempt(by: "first"), retryAt: noon))
                 == .deliveryAttempted(attempt(2, by: "second")))
     }
 
     @Test func `when everybody failed, the round is repeated after a wait`() {
-        let event = decide(conclude(2, .failed(.unavailable), two), given: .attempting(attempt(2, by: "second")))
-        #expect(event == failed(2, by: "second", retryAt: noon + .seconds(1)))
-        let third = decide(conclude(4, .failed(.unavailable), two), given: .attempting(attempt(4, by: "second")))
-        #expect(third == failed(4, by: "second", retryAt: noon + .seconds(2)))
+        let event = decide(conclude(.failed(.unavailable), two, of: 2), given: .attempting(attempt(2, by: "second")))
+        #expect(event == failed(of: 2, by: "second", retryAt: noon + .seconds(1)))
+        let third = decide(conclude(.failed(.unavailable), two, of: 4), given: .attempting(attempt(4, by: "second")))
+        #expect(third == failed(of: 4, by: "second", retryAt: noon + .seconds(2)))
         #expect(
             decide(.retry(two, now: noon), given: .waiting(attempt(2, by: "second"), retryAt: noon))
                 == .deliveryAttempted(attempt(3, by: "first")))
     }
 
     @Test func `a lone provider that will not take it today is not asked again`() {
-        #expect(decide(conclude(.failed(.unauthorized), one), given: .attempting(attempt())) == failed(.unauthorized, retryAt: nil))
+        #expect(
+            decide(conclude(.failed(.unauthorized), one), given: .attempting(attempt())) == failed(.unauthorized, retryAt: nil))
     }
 
     @Test func `a provider that is configured no more is followed by the first`() {

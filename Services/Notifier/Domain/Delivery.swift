@@ -135,7 +135,8 @@ public enum Delivery: Decider {
 
     /// `nil`: the failure is final.
     private static func retryTime(
-        after attempt: DeliveryAttempted, _ reason: DeliveryFailed.Reason, _ retryAfter: Interval?, _ route: Route, jitter: Double,
+        after attempt: DeliveryAttempted, _ reason: DeliveryFailed.Reason, _ retryAfter: Interval?, _ route: Route,
+        jitter: Double,
         now: Timestamp
     ) -> Timestamp? {
         guard !route.providers.isEmpty, attempt.attempt < route.schedule.attempts else { return nil }
