@@ -3,12 +3,17 @@ import Synchronization
 
 /// Something that rings once its time has come, unless that is moved or taken away before. Subclasses say what happens.
 class Alarm: @unchecked Sendable {
-    /// When it rings, in nanoseconds of the monotonic clock; `Int64.max` for never.
+    /// When it rings, in nanoseconds of the monotonic clock; `Int64.max` for never, `Alarm.rung` once it does.
     fileprivate let due = Atomic<Int64>(.max)
     // Links of the clock's list, guarded by its lock: the reason for `@unchecked`.
     fileprivate var previous: Alarm?
     fileprivate var next: Alarm?
     fileprivate var isListed = false
+
+    fileprivate static let rung = Int64.min
+
+    /// Whether its time came and it was not moved since.
+    var hasRung: Bool { due.load(ordering: .sequentiallyConsistent) == Alarm.rung }
 
     /// Called on the clock's thread, without its lock. Must not block.
     func ring() {}
@@ -97,8 +102,10 @@ final class AlarmClock: @unchecked Sendable {
             var current = first
             while let alarm = current {
                 let due = alarm.due.load(ordering: .sequentiallyConsistent)
-                if due <= now {
-                    if alarm.due.compareExchange(expected: due, desired: .max, ordering: .sequentiallyConsistent).exchanged {
+                if due == Alarm.rung {
+                    // Stays silent until it is moved.
+                } else if due <= now {
+                    if alarm.due.compareExchange(expected: due, desired: Alarm.rung, ordering: .sequentiallyConsistent).exchanged {
                         ringing.append(alarm)
                     } else {
                         earliest = now
