@@ -2,6 +2,8 @@ extension JSON {
     /// The shortest text, in UTF-8: no white space, escapes only where RFC 8259 asks for them. Members keep their order.
     public func serialized() -> [UInt8] {
         var bytes: [UInt8] = []
+        // What most records and answers take.
+        bytes.reserveCapacity(512)
         append(to: &bytes)
         return bytes
     }

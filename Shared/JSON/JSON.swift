@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259).
+/// A JSON value (RFC 8259). Strings are equal as Swift's strings are; names of members by their bytes.
 public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)

@@ -147,7 +147,7 @@ struct JSONParser {
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
-                let string = try text(bytes[start..<index], from: start)
+                let string = try text(from: start)
                 index += 1
                 return string
             case UInt8(ascii: "\\"): return try escapedString(from: start)
@@ -164,10 +164,10 @@ struct JSONParser {
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
-                // An escape never completes bytes that stand before it, so what is valid after decoding was valid before.
-                let string = try text(decoded[...], from: start)
+                // Escapes are ASCII and stand for whole characters: what was valid before decoding is valid after it.
+                try _ = text(from: start)
                 index += 1
-                return string
+                return String(decoding: decoded, as: UTF8.self)
             case UInt8(ascii: "\\"): try escape(into: &decoded)
             case 0..<0x20: throw JSONError(.controlCharacter, at: index)
             default:
@@ -223,18 +223,13 @@ struct JSONParser {
         return unit
     }
 
-    /// The string that starts at `start` in the source and ends at `index`, whose decoded bytes are `decoded`.
-    private func text(_ decoded: ArraySlice<UInt8>, from start: Int) throws(JSONError) -> String {
-        if let string = String(validating: decoded, as: UTF8.self) { return string }
-        throw JSONError(.invalidUTF8, at: firstInvalidByte(in: start..<index))
-    }
-
-    private func firstInvalidByte(in range: Range<Int>) -> Int {
-        var parser = Unicode.UTF8.ForwardParser()
-        var rest = bytes[range].makeIterator()
-        var offset = range.lowerBound
-        while case .valid(let scalar) = parser.parseScalar(from: &rest) { offset += scalar.count }
-        return offset
+    /// The bytes from `start` up to `index`, which must be UTF-8.
+    private func text(from start: Int) throws(JSONError) -> String {
+        do throws(UTF8.ValidationError) {
+            return String(copying: try UTF8Span(validating: bytes.span.extracting(start..<index)))
+        } catch {
+            throw JSONError(.invalidUTF8, at: start + error.byteOffsets.lowerBound)
+        }
     }
 
     // MARK: Bytes
