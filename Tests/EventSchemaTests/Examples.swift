@@ -82,13 +82,14 @@ enum Examples {
             "latchkey.notifier.delivery-attempted.v1.plain",
             DeliveryAttempted(
                 send: message, subject: subject, attempt: 1, provider: "console", purpose: .emailVerification, channel: .email,
-                expiresAt: noon + .minutes(5), recipient: box("recipient"), code: box("code"), locale: LanguageTag("de"))
+                requestedAt: noon, expiresAt: noon + .minutes(5), recipient: box("recipient"), code: box("code"),
+                locale: LanguageTag("de"))
         ),
         (
             "latchkey.notifier.delivery-attempted.v1.bare",
             DeliveryAttempted(
                 send: message, subject: subject, attempt: 7, provider: "smtp", purpose: .passwordReset, channel: .email,
-                expiresAt: noon + .minutes(5), recipient: nil, code: nil)
+                requestedAt: noon, expiresAt: noon + .minutes(5), recipient: nil, code: nil)
         ),
         (
             "latchkey.notifier.delivered.v1.plain",

@@ -11,8 +11,8 @@ using i18n::phonenumbers::NullLogger;
 using i18n::phonenumbers::PhoneNumber;
 using i18n::phonenumbers::PhoneNumberUtil;
 
-/// The one instance, which may be used from any thread. It logs what it cannot parse, on stdout unless told otherwise, and
-/// what people enter must not be printed: silence comes before the first call.
+/// The one instance, which may be used from any thread. It logs what it cannot parse; where to differs between builds of the
+/// library, and what people enter must not be printed anywhere: silence comes before the first call.
 static const PhoneNumberUtil &silent_util() {
     static PhoneNumberUtil *const util = [] {
         PhoneNumberUtil *instance = PhoneNumberUtil::GetInstance();
