@@ -39,6 +39,7 @@ import Testing
         #expect(try changed.valid().count == 2)
         changed = scene
         changed.records[Scene.events]!.swapAt(1, 2)
+        (changed.records[Scene.events]![1].offset, changed.records[Scene.events]![2].offset) = (1, 2)
         #expect(try changed.valid().count == 2)
     }
 

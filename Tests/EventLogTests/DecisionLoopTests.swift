@@ -78,6 +78,7 @@ import Testing
         #expect(try scene.valid().count == 1)
 
         // A new owner knows it from the log.
+        scene.advance(.minutes(1))
         var next = scene.owner("b")
         try scene.takeOver(&next)
         scene.command("x", 4, id: id, remember: 3_600_000, request: 3)
@@ -99,6 +100,9 @@ import Testing
         try scene.settle(&owner)
         #expect(scene.replies.filter { $0 == "full" }.count == 2)
 
+        scene.command("z", 1)
+        try scene.settle(&owner)
+        scene.advance(.seconds(11))
         var next = scene.owner("b")
         try scene.takeOver(&next)
         scene.command("x", 2, id: id)
