@@ -67,9 +67,11 @@ extension DecisionLoop {
         actions: inout [LoopAction<Domain>]
     ) {
         let message = input.message
+        let body = domain.encode(event)
+        // What no record asks for belongs where its subject does.
+        let recordKey = message?.key ?? body.subject.flatMap(Subject.init)?.routingKey.bytes ?? []
         let sequence = append(
-            domain.encode(event), key: message?.key ?? [], time: time, cause: message, event: event, aggregate: key,
-            actions: &actions)
+            body, key: recordKey, time: time, cause: message, event: event, aggregate: key, actions: &actions)
         var aggregate = aggregate
         domain.evolve(&aggregate, with: event, at: time)
         speculative.aggregates[key] = (aggregate, sequence)

@@ -15,7 +15,7 @@ public struct LocalInstant: Hashable, Comparable, Sendable {
 /// What the log's clock shows, learnt from acknowledged appends: whatever this machine's clock says, budgets count by the
 /// log's.
 struct LogClock: Sendable {
-    private var difference: Int64?
+    private(set) var difference: Int64?
 
     var isKnown: Bool { difference != nil }
 

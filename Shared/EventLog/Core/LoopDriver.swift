@@ -1,4 +1,4 @@
-internal import EventSchema
+public import EventSchema
 internal import Synchronization
 
 /// Runs the loops of a service's partitions on one thread: feeds them with what the log delivers and carries their actions
@@ -44,6 +44,11 @@ public final class LoopDriver<Store: ProjectionStore>: Sendable {
     }
 
     public var status: LoopStatus { shown.withLock { $0 } }
+
+    /// What the log's clock shows, never early; `nil` until this instance decides on a partition.
+    public var now: Timestamp? {
+        shown.withLock { $0.clockDifference }.map { Timestamp(milliseconds: SteadyClock.now.milliseconds + $0) }
+    }
 
     /// Hands in something that no record asks for. It is decided only while this instance owns the partition: whoever submits
     /// looks into the state for what is still due after every take-over.

@@ -27,6 +27,8 @@ public struct LoopStatus: Sendable {
     /// Next offset and head sequence of the own events, by partition.
     public var positions: [Int: (offset: Int64, sequence: Int64)] = [:]
     public var appendFailures = 0
+    /// How far the log's clock is ahead of this process's steady one, in milliseconds.
+    var clockDifference: Int64?
 
     public init() {}
 }

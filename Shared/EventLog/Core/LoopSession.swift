@@ -287,6 +287,7 @@ struct LoopSession<Store: ProjectionStore> {
         for (partition, loop) in loops {
             if loop.isOwned {
                 status.owned.insert(partition)
+                status.clockDifference = loop.clockDifference ?? status.clockDifference
                 if loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
             }
             status.positions[partition] = (loop.position.offset, loop.position.head.sequence)
