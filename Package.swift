@@ -94,7 +94,7 @@ let package = Package(
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
-        tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Sealing"]),
+        tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
         tests("IdentityTests", ["IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
         tests("NotifierTests", ["NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
         tests("GatewayTests", ["GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),

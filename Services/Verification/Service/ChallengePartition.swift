@@ -1,0 +1,153 @@
+public import Crypto
+public import EventLog
+public import EventSchema
+import JSON
+public import VerificationDomain
+
+/// A command of `verification.commands`, with all that its decision takes but the time.
+public enum ChallengeInput: Sendable {
+    case issue(IssueCode, DrawnCode)
+    case confirm(ConfirmCode, EnteredCode)
+}
+
+/// Verification as the decision loop sees it: how its records read, where its rules stand.
+///
+/// A code is drawn, and sealed to the Notifier, for every command that might need one, so that the work is the same whether
+/// one is sent or not.
+public struct ChallengePartition: PartitionDomain {
+    public let rules: Challenge.Rules
+    private let keys: VerificationKeys
+    private let sealer: BoxSealer
+    private let notifier: @Sendable () -> RecipientKey
+    private let codec = SchemaCodec.current
+
+    /// - Parameter notifier: the key that codes are sealed to now. It is known before the first command is read.
+    public init(
+        rules: Challenge.Rules, keys: VerificationKeys, sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey
+    ) {
+        self.rules = rules
+        self.keys = keys
+        self.sealer = sealer
+        self.notifier = notifier
+    }
+
+    // MARK: Reading
+
+    public func read(_ message: InboxMessage) -> Reading<ChallengeInput> {
+        do throws(SchemaError) {
+            switch try codec.decode(VerificationCommand.self, type: message.type, data: message.data) {
+            case .issueCode(let request): return read(request)
+            case .confirmCode(let request): return read(request)
+            }
+        } catch {
+            if case .unknownType = error { return .unknownType }
+            return .malformed
+        }
+    }
+
+    private func read(_ request: IssueCode) -> Reading<ChallengeInput> {
+        guard request.channel == request.purpose.channel else { return .malformed }
+        // What is reset is the password of one account, or nothing at all.
+        let resetsAccount = request.purpose == .passwordReset && !request.decoy
+        guard (request.account != nil) == resetsAccount else { return .malformed }
+        let code = Random.code(digits: Self.digits)
+        let hmac = keys.hmac(of: code, subject: request.subject, purpose: request.purpose)
+        let context = SealingContext.code(subject: request.subject, purpose: request.purpose)
+        guard let box = try? sealer.seal(Array(code.utf8), to: notifier(), context: context) else { return .malformed }
+        return .input(.issue(request, DrawnCode(hmac: hmac, salt: Random.bytes(16), code: box)))
+    }
+
+    private func read(_ request: ConfirmCode) -> Reading<ChallengeInput> {
+        let context = SealingContext.submission(subject: request.subject, purpose: request.purpose)
+        guard let bytes = keys.opener.open(request.code, context: context) else { return .input(.confirm(request, .unreadable)) }
+        guard bytes.count == Self.digits, bytes.allSatisfy({ 48...57 ~= $0 }) else { return .malformed }
+        let code = String(decoding: bytes, as: UTF8.self)
+        return .input(.confirm(request, .hmac(keys.hmac(of: code, subject: request.subject, purpose: request.purpose))))
+    }
+
+    private static let digits = 6
+
+    // MARK: Rules
+
+    public func key(of input: ChallengeInput) -> Challenge.Key {
+        switch input {
+        case .issue(let request, _): Challenge.Key(subject: request.subject, purpose: request.purpose)
+        case .confirm(let request, _): Challenge.Key(subject: request.subject, purpose: request.purpose)
+        }
+    }
+
+    public func key(of event: VerificationEvent) -> Challenge.Key {
+        switch event {
+        case .codeIssued(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
+        case .codeMissed(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
+        case .codeExhausted(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
+        case .codeConfirmed(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
+        }
+    }
+
+    public var initial: Challenge.State { Challenge.State(rules: rules) }
+
+    public func decide(
+        _ input: ChallengeInput, at now: Timestamp, given challenge: Challenge.State
+    ) -> Decision<VerificationEvent> {
+        let command: Challenge.Command =
+            switch input {
+            case .issue(let request, let drawn): .issue(request, drawn, at: now)
+            case .confirm(let request, let entered): .confirm(request, entered, at: now)
+            }
+        do throws(Challenge.Refusal) {
+            return try Challenge.decide(command, given: challenge).map { .event($0.content) } ?? .nothing
+        } catch {
+            return .refusal(error.rawValue)
+        }
+    }
+
+    public func evolve(_ challenge: inout Challenge.State, with event: VerificationEvent, at now: Timestamp) {
+        Challenge.evolve(&challenge, with: Challenge.Event(event, at: now))
+    }
+
+    public func isSpent(_ challenge: Challenge.State, at now: Timestamp) -> Bool { challenge.isSpent(at: now) }
+
+    // MARK: Writing
+
+    public func encode(_ event: VerificationEvent) -> EventBody {
+        let encoded = codec.encode(event)
+        return EventBody(type: encoded.type, subject: key(of: event).subject.base64url, data: encoded.data)
+    }
+
+    public func decode(_ body: EventBody) throws(UnreadableBody) -> VerificationEvent {
+        do throws(SchemaError) {
+            return try codec.decode(VerificationEvent.self, type: body.type, data: body.data)
+        } catch {
+            throw UnreadableBody(type: body.type, reason: "\(error)")
+        }
+    }
+
+    // MARK: Answering
+
+    public func answer(to event: VerificationEvent) -> Answer? {
+        switch event {
+        case .codeIssued: sent
+        case .codeMissed: answer(Reply(outcome: .invalidOTP))
+        case .codeExhausted: answer(Reply(outcome: .maxAttemptsExceeded))
+        // Identity answers once it has stamped what the code proves.
+        case .codeConfirmed: nil
+        }
+    }
+
+    public func answer(forRefusal code: String) -> Answer? {
+        switch Challenge.Refusal(rawValue: code) {
+        // Nobody is told that nothing was sent.
+        case .dailySendsUsedUp, .sendsUsedUp: sent
+        case .noLiveCode, .unreadableCode: answer(Reply(outcome: .invalidOTP))
+        case .wrongCodesUsedUp: answer(Reply(outcome: .maxAttemptsExceeded))
+        case nil: nil
+        }
+    }
+
+    private var sent: Answer {
+        answer(Reply(outcome: .ok, data: ["expiresIn": .integer(rules.lifetime.milliseconds / 1_000)]))
+    }
+
+    private func answer(_ reply: Reply) -> Answer { Answer(data: codec.encode(reply).data) }
+}
