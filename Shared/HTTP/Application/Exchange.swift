@@ -40,8 +40,9 @@ final class Exchange: Alarm, @unchecked Sendable {
         application.complete(&response, for: request, context)
         application.observe(
             Observation(
-                requestID: context.requestID, method: request.method, path: request.path.raw, route: context.route,
-                status: response.status, duration: .nanoseconds(AlarmClock.now - started), peer: request.peer,
+                requestID: context.requestID, trace: context.trace, method: request.method, path: request.path.raw,
+                route: context.route, status: response.status, duration: .nanoseconds(AlarmClock.now - started),
+                peer: request.peer,
                 requestBytes: request.body.count, responseBytes: response.body.count, fault: fault, request: request))
         onResponse(response)
     }

@@ -1,3 +1,4 @@
+import Runtime
 import Synchronization
 
 /// Routes and the rules that hold for every request: id, deadline, limits, errors, CORS, observation. It knows nothing of
@@ -57,7 +58,7 @@ public final class HTTPApplication: Sendable {
         case .endpoint(let endpoint, let parameters):
             return Plan(
                 route: endpoint.template, parameters: parameters, bodyLimit: endpoint.bodyLimit ?? configuration.bodyLimit,
-                handler: endpoint.handler, isLimited: true)
+                handler: endpoint.handler, isLimited: endpoint.isLimited)
         case .otherMethods(let template, let allowed):
             let cors = configuration.cors
             guard method == .options else { return plan(for: .methodNotAllowed(allowed: allowed), route: template) }
@@ -86,8 +87,9 @@ public final class HTTPApplication: Sendable {
         let exchange = Exchange(
             application: self, request: request,
             context: RequestContext(
-                requestID: RequestID.of(request.headers), deadline: ContinuousClock.now + configuration.deadline,
-                route: plan.route, parameters: plan.parameters),
+                requestID: RequestID.of(request.headers),
+                trace: request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }?.child() ?? .random(),
+                deadline: ContinuousClock.now + configuration.deadline, route: plan.route, parameters: plan.parameters),
             onResponse: onResponse)
         if plan.isLimited, running.add(1, ordering: .relaxed).newValue > configuration.inFlightLimit {
             running.subtract(1, ordering: .relaxed)

@@ -1,7 +1,10 @@
+public import Runtime
+
 /// One answered request, as access logs and metrics see it. There is one for every request that was answered, whoever
 /// answered it: handler, limit, deadline or protocol check.
 public struct Observation: Sendable {
     public let requestID: String
+    public let trace: TraceContext
     public let method: HTTPMethod
     /// The path as sent. It may hold identifiers; metrics count by `route`.
     public let path: String

@@ -1,3 +1,5 @@
+public import Runtime
+
 /// What middleware adds to a request for those behind it, one type per value.
 public protocol ContextKey {
     associatedtype Value: Sendable
@@ -8,6 +10,8 @@ public struct RequestContext: Sendable {
     /// The client's `X-Request-Id` where it is well-formed, else a random one. It may be personal data: for the answer and
     /// for logs, never for commands or events.
     public let requestID: String
+    /// The request's own span: of the trace that `traceparent` names, or of a new one.
+    public let trace: TraceContext
     /// When the client gets its 504. Work that outlives it is lost.
     public let deadline: ContinuousClock.Instant
     /// The template of the matching route (`/users/{id}`), for metrics and logs; `nil` where none matched.
@@ -16,9 +20,11 @@ public struct RequestContext: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
     public init(
-        requestID: String, deadline: ContinuousClock.Instant, route: String? = nil, parameters: PathParameters = PathParameters()
+        requestID: String, trace: TraceContext = .random(), deadline: ContinuousClock.Instant, route: String? = nil,
+        parameters: PathParameters = PathParameters()
     ) {
         self.requestID = requestID
+        self.trace = trace
         self.deadline = deadline
         self.route = route
         self.parameters = parameters
@@ -47,7 +53,9 @@ public struct PathParameters: Hashable, Sendable {
 
     /// The parameter as a value of its type. Throws `HTTPFailure.notFound` if the text is no such value: a path that names
     /// nothing possible names nothing.
-    public func require<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = String.self) throws(HTTPFailure) -> Value {
+    public func require<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = String.self) throws(HTTPFailure)
+        -> Value
+    {
         guard let text = self[name], let value = Value(text) else { throw .notFound }
         return value
     }

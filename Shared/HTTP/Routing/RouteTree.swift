@@ -4,6 +4,8 @@ struct RouteTree: Sendable {
         let template: String
         let parameterNames: [String]
         let bodyLimit: Int?
+        /// Whether it counts against the limit of requests in flight.
+        let isLimited: Bool
         let handler: Handler
     }
 
@@ -24,7 +26,9 @@ struct RouteTree: Sendable {
     private var nodes = [Node()]
 
     /// A template that is malformed or stands there already is a mistake of the program and stops it.
-    mutating func insert(_ method: HTTPMethod, _ template: String, bodyLimit: Int?, handler: @escaping Handler) {
+    mutating func insert(
+        _ method: HTTPMethod, _ template: String, bodyLimit: Int?, isLimited: Bool = true, handler: @escaping Handler
+    ) {
         precondition(template.hasPrefix("/"), "route \(template) must begin with a slash")
         var names: [String] = []
         var position = 0
@@ -46,7 +50,7 @@ struct RouteTree: Sendable {
         precondition(nodes[position].endpoints[method] == nil, "route \(method) \(template) stands twice")
         if nodes[position].endpoints.isEmpty { nodes[position].template = template }
         nodes[position].endpoints[method] = Endpoint(
-            template: template, parameterNames: names, bodyLimit: bodyLimit, handler: handler)
+            template: template, parameterNames: names, bodyLimit: bodyLimit, isLimited: isLimited, handler: handler)
     }
 
     /// The same routes, each handler inside another.
@@ -56,7 +60,7 @@ struct RouteTree: Sendable {
             tree.nodes[index].endpoints = tree.nodes[index].endpoints.mapValues { endpoint in
                 Endpoint(
                     template: endpoint.template, parameterNames: endpoint.parameterNames, bodyLimit: endpoint.bodyLimit,
-                    handler: change(endpoint.handler))
+                    isLimited: endpoint.isLimited, handler: change(endpoint.handler))
             }
         }
         return tree
@@ -68,7 +72,8 @@ struct RouteTree: Sendable {
         let endpoints = nodes[position].endpoints
         if let endpoint = endpoints[method] ?? (method == .head ? endpoints[.get] : nil) {
             let isPlain = endpoint.parameterNames.isEmpty
-            return .endpoint(endpoint, isPlain ? PathParameters() : PathParameters(names: endpoint.parameterNames, values: values))
+            return .endpoint(
+                endpoint, isPlain ? PathParameters() : PathParameters(names: endpoint.parameterNames, values: values))
         }
         var allowed = Set(endpoints.keys)
         if allowed.contains(.get) { allowed.insert(.head) }

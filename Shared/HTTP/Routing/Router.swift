@@ -16,13 +16,15 @@ public struct Router: Sendable {
         if prefix.isEmpty { self.middleware.append(middleware) } else { groupMiddleware.append(middleware) }
     }
 
-    /// Adds a route. `bodyLimit` is in bytes and overrides the application's.
+    /// Adds a route. `bodyLimit` is in bytes and overrides the application's. One that is not limited is answered although
+    /// there are too many requests in flight.
     public mutating func on(
-        _ method: HTTPMethod, _ template: String, bodyLimit: Int? = nil, middleware: [any Middleware] = [],
+        _ method: HTTPMethod, _ template: String, bodyLimit: Int? = nil, isLimited: Bool = true,
+        middleware: [any Middleware] = [],
         _ handler: @escaping Handler
     ) {
         tree.insert(
-            method, prefix + template, bodyLimit: bodyLimit ?? groupBodyLimit,
+            method, prefix + template, bodyLimit: bodyLimit ?? groupBodyLimit, isLimited: isLimited,
             handler: (groupMiddleware + middleware).around(handler))
     }
 
