@@ -85,19 +85,20 @@ let package = Package(
         service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
 
         // Tests
+        library("TestSupport", "Tests/TestSupport", ["Postgres"]),
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
         tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
-        tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "Crypto"]),
+        tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "TestSupport"]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
-        tests("PostgresTests", ["Postgres", "Runtime"]),
+        tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
-        tests("IdentityTests", ["IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
-        tests("NotifierTests", ["NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
-        tests("GatewayTests", ["GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
-        tests("SystemTests", ["JSON", "Runtime", "Postgres"]),
+        tests("IdentityTests", ["TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
+        tests("NotifierTests", ["TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
+        tests("GatewayTests", ["TestSupport", "GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests("SystemTests", ["TestSupport", "JSON", "Runtime", "Postgres"]),
     ]
 )

@@ -71,6 +71,7 @@ extension PostgresConnection {
         if let begin = pendingBegin {
             try check(PQsendQueryParams(handle, begin, 0, nil, nil, nil, nil, 1), handle)
             expected.append((nil, nil))
+            pendingBegin = nil
         }
         var names: [PreparedKey: String] = [:]
         for (index, statement) in statements.enumerated() {
@@ -141,7 +142,6 @@ extension PostgresConnection {
             }
         }
         if let failure { throw failure }
-        pendingBegin = nil
         return rows
     }
 
@@ -197,12 +197,17 @@ extension PostgresConnection {
         }
     }
 
-    /// Asks the server to stop the statement that runs, so that it does not work on for nobody.
+    /// Asks the server to stop the statement that runs, so that it does not work on for nobody. libpq waits for the server
+    /// here without a limit: a thread of its own does that, as the server may be what hangs.
     private func cancel(_ handle: OpaquePointer) {
         guard let request = PQgetCancel(handle) else { return }
-        var message = [CChar](repeating: 0, count: 256)
-        _ = PQcancel(request, &message, Int32(message.count))
-        PQfreeCancel(request)
+        let address = UInt(bitPattern: request)
+        OwnThread.start("pg-cancel") {
+            let request = OpaquePointer(bitPattern: address)
+            var message = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(request, &message, Int32(message.count))
+            PQfreeCancel(request)
+        }
     }
 
     // MARK: - Failures

@@ -29,6 +29,7 @@ extension PostgresConnection {
     /// statement, and a transaction without statements costs nothing. One inside another is a savepoint.
     ///
     /// Where all statements are known beforehand, `batch` is the same in one round trip.
+    @discardableResult
     public func transaction<Value>(
         _ mode: PostgresTransaction = .default, _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {

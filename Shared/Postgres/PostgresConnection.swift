@@ -44,6 +44,8 @@ public final class PostgresConnection {
     var prepared: [PreparedKey: Prepared] = [:]
     var preparedCount = 0
     var uses = 0
+    /// The server said that it ends this connection.
+    var isEnding = false
     /// The statement that begins the open transaction, until it was sent along with the first one in it.
     var pendingBegin: String?
     /// How many `transaction` blocks are open, one in the other.
@@ -72,7 +74,9 @@ public final class PostgresConnection {
         guard let handle else { return false }
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         guard poll(&descriptor, 1, 0) > 0 else { return true }
-        if PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK { close() }
+        // What comes unasked is a notification, a changed setting, or the server's last words.
+        let isOpen = PQconsumeInput(handle) == 1 && PQisBusy(handle) == 0 && PQstatus(handle) == CONNECTION_OK
+        if !isOpen || isEnding { close() }
         return self.handle != nil
     }
 
@@ -104,7 +108,7 @@ public final class PostgresConnection {
         ]
         guard let handle = Self.start(defaults) else { throw PostgresError(.unavailable, "out of memory") }
         self.handle = handle
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+        PQsetNoticeReceiver(handle, noticeReceived, Unmanaged.passUnretained(self).toOpaque())
         do {
             try finishConnecting(handle)
         } catch {
@@ -148,4 +152,11 @@ public final class PostgresConnection {
         let message = String(cString: PQerrorMessage(handle))
         return PostgresError(.unavailable, message.split(whereSeparator: \.isNewline).joined(separator: "; "))
     }
+}
+
+/// Notices are for people at a terminal; only a fatal one, which no statement of ours provoked, means something here.
+private func noticeReceived(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
+    guard let context, let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return }
+    guard ["FATAL", "PANIC"].contains(String(cString: severity)) else { return }
+    Unmanaged<PostgresConnection>.fromOpaque(context).takeUnretainedValue().isEnding = true
 }

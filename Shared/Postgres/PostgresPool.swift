@@ -66,6 +66,7 @@ public final class PostgresPool: Sendable {
 
     /// Runs `body` with a connection of its own, on a thread of the pool: it may block. A connection that `body` leaves in a
     /// broken state is closed. When the task is cancelled, a statement that runs is cancelled on the server too.
+    @discardableResult
     public func withConnection<Value: Sendable>(
         within patience: Duration? = nil, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
@@ -85,6 +86,7 @@ public final class PostgresPool: Sendable {
     }
 
     /// `withConnection`, in a transaction.
+    @discardableResult
     public func withTransaction<Value: Sendable>(
         _ mode: PostgresTransaction = .default, within patience: Duration? = nil,
         _ body: @escaping @Sendable (PostgresConnection) throws -> Value

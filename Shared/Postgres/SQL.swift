@@ -78,6 +78,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         public mutating func appendInterpolation(_ value: some PostgresEncodable) { bind(value.postgresBind) }
 
+        /// NULL, or the value. (With the other one alone the compiler takes every optional for a mistake.)
+        public mutating func appendInterpolation<Value: PostgresEncodable>(_ value: Value?) { bind(value.postgresBind) }
+
         public mutating func appendInterpolation(_ bind: Bind) { self.bind(bind) }
 
         /// Another statement's text and binds.
