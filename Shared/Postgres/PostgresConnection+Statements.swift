@@ -1,5 +1,6 @@
 import CPostgres
 import Glibc
+import Runtime
 
 extension PostgresConnection {
     /// Runs one statement. Outside of `transaction` it is a transaction of its own.
@@ -202,7 +203,7 @@ extension PostgresConnection {
     private func cancel(_ handle: OpaquePointer) {
         guard let request = PQgetCancel(handle) else { return }
         let address = UInt(bitPattern: request)
-        OwnThread.start("pg-cancel") {
+        OwnedThread.start(name: "pg-cancel") {
             let request = OpaquePointer(bitPattern: address)
             var message = [CChar](repeating: 0, count: 256)
             _ = PQcancel(request, &message, Int32(message.count))

@@ -1,3 +1,4 @@
+import Runtime
 import Synchronization
 
 /// A bounded number of connections, each with a thread of its own on which the work that leases it runs: a statement never
@@ -54,7 +55,7 @@ public final class PostgresPool: Sendable {
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        OwnThread.start("pg-keeper") { self.keep() }
+        OwnedThread.start(name: "pg-keeper") { self.keep() }
     }
 
     /// Whether the server could be reached when it was last tried.
@@ -150,7 +151,7 @@ public final class PostgresPool: Sendable {
         case .refused(let error): lease.fail(error)
         case .wake(let worker): worker.parking.unpark()
         case .start(let worker):
-            OwnThread.start("pg-worker") { self.work(worker) }
+            OwnedThread.start(name: "pg-worker") { self.work(worker) }
             keeper.unpark()
         case .queued: keeper.unpark()
         }

@@ -1,11 +1,11 @@
 import Glibc
 
 /// A detached POSIX thread of ours: the one place where threads are made.
-enum OwnedThread {
+package enum OwnedThread {
     /// Starts a thread. `name` shows in debuggers and `/proc`; the kernel keeps its first 15 bytes.
     ///
     /// All signals stay blocked in it: they are the main thread's business, and C libraries see no `EINTR`.
-    static func start(name: String, stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
+    package static func start(name: String, stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

@@ -1,37 +1,4 @@
-import CPostgres
 import Glibc
-
-/// A thread for blocking work: never one of Swift's cooperative pool.
-package enum OwnThread {
-    private final class Start {
-        let name: String
-        let body: @Sendable () -> Void
-        init(name: String, body: @escaping @Sendable () -> Void) {
-            self.name = name
-            self.body = body
-        }
-    }
-
-    /// Starts a detached thread. `name` (up to 15 bytes) shows in `ps -L` and in debuggers.
-    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let start = Unmanaged.passRetained(Start(name: name, body: body))
-        let failure = pthread_create(&thread, nil, runThread, start.toOpaque())
-        precondition(failure == 0, "no thread can be started (\(failure))")
-        pthread_detach(thread)
-    }
-
-    fileprivate static func run(_ raw: UnsafeMutableRawPointer) {
-        let start = Unmanaged<Start>.fromOpaque(raw).takeRetainedValue()
-        _ = latchkey_name_thread(start.name)
-        start.body()
-    }
-}
-
-private func runThread(_ raw: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let raw { OwnThread.run(raw) }
-    return nil
-}
 
 /// Where one thread waits until another lets it go on. A permit given before the wait is not lost; several are one.
 package final class Parking: @unchecked Sendable {
