@@ -1,0 +1,90 @@
+"""What each service is told: environment of the caller, generated secrets, and what only this folder knows."""
+
+import os
+import secrets
+
+from paths import write_privately
+from problem import Problem
+
+SERVICES = ("verification", "identity", "notifier", "gateway")
+
+# Variables that hold key material, and the services that may see them. Nobody else gets them, whoever set them.
+PRIVATE = {
+    "GATEWAY_SECRET": ("gateway",),
+    "VERIFICATION_SECRET": ("verification",),
+    "IDENTITY_SECRET": ("identity",),
+    "NOTIFIER_SECRET": ("notifier",),
+    "LATCHKEY_ROUTING_SECRET": ("gateway", "identity"),
+    "LATCHKEY_LOG_MAC_KEYS": SERVICES,
+}
+# Secrets that several services have to agree on.
+SHARED = ("LATCHKEY_ROUTING_SECRET", "LATCHKEY_LOG_MAC_KEYS")
+# Prefixes of variables that choose a way of delivery for e-mail.
+MAIL_PROVIDERS = ("RESEND_", "SMTP_")
+
+
+def names_for(service):
+    return [name for name, users in PRIVATE.items() if service in users]
+
+
+class Secrets:
+    """One file for each service, made at the first start and never changed afterwards."""
+
+    def __init__(self, state):
+        self.state = state
+        self.values = {}
+
+    def path(self, service):
+        return os.path.join(self.state.secrets, f"{service}.env")
+
+    def load(self, has_data):
+        """Reads the files, and makes those that are missing. `has_data`: something may be encrypted under them already."""
+        for service in SERVICES:
+            try:
+                with open(self.path(service)) as file:
+                    self.values[service] = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+            except FileNotFoundError:
+                if has_data:
+                    raise Problem(f"{self.path(service)} is missing, but the data that needs it is there: restore it")
+        shared = {"LATCHKEY_ROUTING_SECRET": secrets.token_hex(32), "LATCHKEY_LOG_MAC_KEYS": f"1:{secrets.token_hex(32)}"}
+        for values in self.values.values():
+            shared.update({name: values[name] for name in SHARED if name in values})
+        for service in SERVICES:
+            if service not in self.values:
+                values = {name: shared.get(name) or secrets.token_hex(32) for name in names_for(service)}
+                values["POSTGRES_PASSWORD"] = secrets.token_hex(24)
+                self.values[service] = values
+                write_privately(self.path(service), "".join(f"{name}={value}\n" for name, value in values.items()))
+            for name in SHARED:
+                if self.values[service].get(name, shared[name]) != shared[name]:
+                    raise Problem(f"{name} differs between the files in {self.state.secrets}")
+
+    def password(self, service):
+        return self.values[service]["POSTGRES_PASSWORD"]
+
+
+def environment(service, caller, secrets_of, state, database_url=None):
+    """The environment of one service, without its ports."""
+    hidden = {name for name, users in PRIVATE.items() if service not in users}
+    hidden |= {f"{name}_FILE" for name in hidden}
+    result = {name: value for name, value in caller.items() if name not in hidden}
+
+    def default(name, value):
+        if not result.get(name) and not result.get(f"{name}_FILE"):
+            result[name] = value
+
+    for name in names_for(service):
+        default(name, secrets_of.values[service][name])
+    if database_url:
+        default("LATCHKEY_DATABASE_URL", database_url)
+    default("LATCHKEY_ENV", "development")
+    if service == "notifier":
+        default("CONSOLE_OUTBOX", state.outbox)
+        if not any(name.startswith(MAIL_PROVIDERS) and value for name, value in caller.items()):
+            default("NOTIFIER_EMAIL", "console")
+    return result
+
+
+def has_own_database(caller):
+    """Whether the caller named a Postgres; then none is started here."""
+    return bool(caller.get("LATCHKEY_DATABASE_URL") or caller.get("LATCHKEY_DATABASE_URL_FILE"))

@@ -1,0 +1,90 @@
+"""Finds Swift, installs what the machine lacks, builds the executables."""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+
+from paths import REPOSITORY
+from problem import Problem
+
+# What the compiler and linker need, the C libraries that the services stand on, and Postgres.
+PACKAGES = """
+    binutils ca-certificates curl git libc6-dev libgcc-12-dev libstdc++-12-dev pkg-config tzdata zlib1g-dev
+    libcurl4-openssl-dev libedit2 libidn2-dev libmicrohttpd-dev libncurses6 libphonenumber-dev libpq-dev librdkafka-dev
+    libsodium-dev libsqlite3-0 libssl-dev libxml2 postgresql-15 postgresql-client-15 util-linux
+""".split()
+
+EXECUTABLES = ("gateway", "verification", "identity", "notifier")
+
+
+def install_packages():
+    if not shutil.which("dpkg-query"):
+        return
+    script = os.path.join(os.path.dirname(os.path.realpath(__file__)), "install-packages")
+    if subprocess.run([script, *PACKAGES]).returncode != 0:
+        raise Problem("packages are missing")
+
+
+def find_swift():
+    given = os.environ.get("LATCHKEY_SWIFT")
+    if given:
+        candidates = [given, os.path.join(given, "swift"), os.path.join(given, "bin/swift"), os.path.join(given, "usr/bin/swift")]
+    else:
+        candidates = [shutil.which("swift"), "/opt/swift/usr/bin/swift", "/opt/swift/bin/swift", "/usr/local/swift/usr/bin/swift"]
+        candidates.append(os.path.expanduser("~/.local/share/swiftly/bin/swift"))
+        if os.path.isdir("/opt"):
+            candidates += sorted((f"/opt/{name}/usr/bin/swift" for name in os.listdir("/opt") if name.startswith("swift-")), reverse=True)
+    for candidate in candidates:
+        if candidate and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            check_version(candidate)
+            return candidate
+    if given:
+        raise Problem(f"there is no Swift at LATCHKEY_SWIFT ({given})")
+    raise Problem("no Swift found: put Swift 6.2 or later on the PATH, or name it with LATCHKEY_SWIFT")
+
+
+def check_version(swift):
+    try:
+        output = subprocess.run([swift, "--version"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        output = ""
+    found = re.search(r"Swift version (\d+)\.(\d+)", output)
+    if not found:
+        raise Problem(f"{swift} does not run")
+    if (int(found[1]), int(found[2])) < (6, 2):
+        raise Problem(f"{swift} is version {found[1]}.{found[2]}; Swift 6.2 or later is needed")
+
+
+def executables():
+    """The folder of the four executables, built if it has to be. LATCHKEY_BIN names one that is ready."""
+    given = os.environ.get("LATCHKEY_BIN")
+    if given:
+        folder = os.path.abspath(given)
+        for name in EXECUTABLES:
+            if not os.access(os.path.join(folder, name), os.X_OK):
+                raise Problem(f"there is no executable {name} in LATCHKEY_BIN ({folder})")
+        return folder
+    install_packages()
+    return build(find_swift())
+
+
+def build(swift):
+    folder = os.path.join(REPOSITORY, ".build")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = open(os.path.join(folder, "latchkey.lock"), "w")
+    except OSError as error:
+        raise Problem(f"cannot build in {folder}: {error.strerror}")
+    with lock:
+        # Two builds in one folder would only stand in each other's way.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [swift, "build", "--package-path", REPOSITORY, "--configuration", "release"]
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2)
+        if result.returncode != 0:
+            raise Problem("the build failed")
+        path = subprocess.run([*command, "--show-bin-path"], stdout=subprocess.PIPE, text=True)
+        if path.returncode != 0:
+            raise Problem("the build failed")
+        return path.stdout.strip()
