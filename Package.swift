@@ -63,7 +63,10 @@ let package = Package(
         library("Sealing", "Shared/Sealing", ["Crypto", "JSON", "EventSchema", "EventLog", "Postgres", "Runtime"]),
 
         // Gateway
-        library("GatewayService", "Services/Gateway/Service", ["EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        library(
+            "GatewayService", "Services/Gateway/Service",
+            ["EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"],
+            resources: [.embedInCode("Migrations")]),
         service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLogPostgres", "Runtime"]),
         // Verification
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),

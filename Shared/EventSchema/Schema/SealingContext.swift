@@ -13,6 +13,9 @@ public enum SealingContext {
     /// The secret part of a reply to the command with this id, sealed to the waiting gateway process.
     public static func reply(to command: MessageID) -> [UInt8] { Array("latchkey reply".utf8) + [0] + command.bytes }
 
+    /// Client address and user agent of the command with this id, sealed to Identity.
+    public static func client(of command: MessageID) -> [UInt8] { Array("latchkey client".utf8) + [0] + command.bytes }
+
     private static func context(_ use: String, _ subject: Subject, _ purpose: Purpose) -> [UInt8] {
         Array("latchkey \(use)".utf8) + [0] + subject.bytes + purpose.rawValue.utf8
     }

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// Turns questions into statements: what comes while one statement is in flight becomes the next one.
+///
+/// Under load a round trip then serves many requests, and a lone request never waits for others.
+final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
+    typealias Waiter = CheckedContinuation<Answer, any Error>
+
+    private struct State {
+        var waiting: [(question: Question, waiter: Waiter)] = []
+        var isRunning = false
+    }
+
+    private let limit: Int
+    private let run: @Sendable ([Question]) async throws -> [Answer]
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - limit: the number of questions in one batch.
+    ///   - run: answers a batch, in its order. An error is everybody's.
+    init(limit: Int, _ run: @escaping @Sendable ([Question]) async throws -> [Answer]) {
+        self.limit = limit
+        self.run = run
+    }
+
+    /// Waits for the answer whether or not the task is cancelled meanwhile: what was counted was counted.
+    func ask(_ question: Question) async throws -> Answer {
+        try await withCheckedThrowingContinuation { waiter in
+            let mustStart = state.withLock { state in
+                state.waiting.append((question, waiter))
+                defer { state.isRunning = true }
+                return !state.isRunning
+            }
+            // A task of its own: the requests of a batch must not end with the one that began it.
+            if mustStart { Task { await drain() } }
+        }
+    }
+
+    private func drain() async {
+        while let batch = next() {
+            do {
+                let answers = try await run(batch.map(\.question))
+                precondition(answers.count == batch.count, "a batch was answered in part")
+                for (entry, answer) in zip(batch, answers) { entry.waiter.resume(returning: answer) }
+            } catch {
+                for entry in batch { entry.waiter.resume(throwing: error) }
+            }
+        }
+    }
+
+    private func next() -> [(question: Question, waiter: Waiter)]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            let batch = Array(state.waiting.prefix(limit))
+            state.waiting.removeFirst(batch.count)
+            return batch
+        }
+    }
+}

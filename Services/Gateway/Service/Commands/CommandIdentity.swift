@@ -1,0 +1,50 @@
+import Crypto
+public import EventSchema
+public import HTTP
+import Synchronization
+
+/// What ties a request to the commands that it leads to.
+public enum Commands: ContextKey {
+    public typealias Value = CommandIdentity
+}
+
+/// Gives the commands of one request their ids, and remembers whether any of them was sent.
+public final class CommandIdentity: Sendable {
+    private let root: [UInt8]?
+    /// Opens the sealed part of replies; `nil` for the process' own pair.
+    let replyPair: KeyPair?
+    /// For how long the same command may come again; `nil`: it does not.
+    let remember: Duration?
+    /// Keeps an answer that came after its request had ended; `nil` where nobody would ask for it.
+    let keepLate: (@Sendable (Response) -> Void)?
+    private let sent = Atomic<Bool>(false)
+
+    /// For a request that comes once.
+    public init() {
+        root = nil
+        replyPair = nil
+        remember = nil
+        keepLate = nil
+    }
+
+    /// For a request that may come again, anywhere.
+    ///
+    /// - Parameter root: secret bytes that are the same each time.
+    init(root: [UInt8], replyPair: KeyPair, remember: Duration, keepLate: @escaping @Sendable (Response) -> Void) {
+        self.root = root
+        self.replyPair = replyPair
+        self.remember = remember
+        self.keepLate = keepLate
+    }
+
+    /// The id of the request's command of this type.
+    public func id(of type: MessageType) -> MessageID {
+        guard let root else { return .random() }
+        return MessageID(digest: HMACSHA256(key: root).code(for: Array(type.name.utf8)))
+    }
+
+    /// From now on the request may have an outcome that nobody has seen.
+    func willSend() { sent.store(true, ordering: .releasing) }
+
+    var mayHaveOutcome: Bool { sent.load(ordering: .acquiring) }
+}

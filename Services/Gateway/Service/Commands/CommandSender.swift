@@ -1,0 +1,100 @@
+public import Crypto
+public import EventLog
+public import EventSchema
+public import HTTP
+import JSON
+public import Runtime
+
+/// Writes commands to the log and waits for their replies.
+public struct CommandSender: CommandPath {
+    private let replies: ReplyReader
+    private let authenticator: RecordAuthenticator
+    private let keys: any RecipientKeys
+    private let sealer: BoxSealer
+    /// The pair that owners seal replies to. It exists in this process only, so nobody can open them later.
+    private let pair = KeyPair.random()
+    private let failures: Counter
+    private let sent: Labelled<Counter>
+
+    public init(
+        replies: ReplyReader, authenticator: RecordAuthenticator, keys: any RecipientKeys, sealer: BoxSealer, metrics: Metrics
+    ) {
+        self.replies = replies
+        self.authenticator = authenticator
+        self.keys = keys
+        self.sealer = sealer
+        failures = metrics.counter("latchkey_gateway_append_failures_total", "Commands that the log did not take.")
+        sent = metrics.counters("latchkey_gateway_commands_total", "Commands sent, by type.", labels: ["type"])
+    }
+
+    public func ask(_ command: OutgoingCommand) async throws -> Response {
+        guard let ends = replies.link.current else { throw APIError.unavailable }
+        let request = Random.bytes(16)
+        let record = try record(for: command, to: ends, request: request)
+        let keep = command.identity.keepLate.map { keepLate in
+            { @Sendable (reply: Reply) in keepLate(command.answer(reply)) }
+        }
+        let pending = replies.pending
+        let reply = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                pending.add(request, waiter)
+                // The deadline may have passed before there was anything to cancel.
+                guard !Task.isCancelled else { return pending.abandon(request, throwing: HTTPFailure.timeout) }
+                command.identity.willSend()
+                sent.with(Swift.type(of: command.message).type.name).increment()
+                ends.producer.append(record) { [failures, link = replies.link] result in
+                    guard case .failure(let error) = result else { return }
+                    failures.increment()
+                    pending.abandon(request, throwing: APIError.unavailable, keep: keep)
+                    if error.code == .closed { link.giveUp() }
+                }
+            }
+        } onCancel: {
+            pending.abandon(request, throwing: HTTPFailure.timeout, keep: keep)
+        }
+        return command.answer(reply)
+    }
+
+    private func record(for command: OutgoingCommand, to ends: LogLink.Ends, request: [UInt8]) throws -> OutgoingRecord {
+        let encoded = SchemaCodec.current.encode(command.message)
+        let type = Swift.type(of: command.message).type
+        let id = command.identity.id(of: type)
+        let key = command.subject.routingKey
+        let address = ReplyAddress(
+            partition: UInt16(ends.replies), process: replies.process, publicKey: (command.identity.replyPair ?? pair).publicKey,
+            request: request)
+        let budget = max(1, Int64(ContinuousClock.now.duration(to: command.deadline).milliseconds))
+        var headers = [
+            Header(HeaderName.specVersion, "1.0"),
+            Header(HeaderName.id, id.text),
+            Header(HeaderName.type, encoded.type),
+            Header(HeaderName.source, "/\(ServiceName.gateway.rawValue)"),
+            Header(HeaderName.time, Timestamp(milliseconds: WallClock.now()).rfc3339),
+            Header(HeaderName.subject, command.subject.base64url),
+            Header(HeaderName.contentType, "application/json"),
+            Header(HeaderName.budget, String(budget)),
+            Header(HeaderName.replyTo, address.encoded),
+            Header(HeaderName.traceParent, command.trace.traceparent),
+        ]
+        if let remember = command.identity.remember {
+            headers.append(Header(HeaderName.remember, String(Int64(remember.milliseconds))))
+        }
+        if let client = try sealed(command.client, for: id) { headers.append(Header(HeaderName.client, client.encoded)) }
+        let partition = TopicPartition(type.topic, key.partition(among: ends.partitions))
+        return authenticator.sealed(OutgoingRecord(partition: partition, key: key.bytes, headers: headers, value: encoded.data))
+    }
+
+    /// Address and user agent, for Identity alone. Without its key they are left out: nothing depends on them.
+    private func sealed(_ client: ClientDetails, for command: MessageID) throws -> Box? {
+        guard let identity = keys.current(.identity) else { return nil }
+        var details: JSONObject = ["address": .string(client.address.description)]
+        if let userAgent = client.userAgent { details["userAgent"] = .string(userAgent) }
+        return try sealer.seal(JSON.object(details).serialized(), to: identity, context: SealingContext.client(of: command))
+    }
+}
+
+/// The public keys that others seal to.
+public protocol RecipientKeys: Sendable {
+    /// The service's newest key; `nil` while none is known.
+    func current(_ service: ServiceName) -> RecipientKey?
+}

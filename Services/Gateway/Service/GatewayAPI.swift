@@ -1,0 +1,62 @@
+public import Crypto
+public import EventSchema
+public import HTTP
+public import Runtime
+
+/// The routes of a gateway, without what stands behind them: the same for servers and tests.
+public struct GatewayAPI: Sendable {
+    public var channels = VerificationChannels()
+    public var trustedProxies: [AddressBlock] = []
+    public var routing: Routing
+    public var secret: Secret
+    public var rates: [Limit: Rate]
+    public var counter: any QuotaCounter
+    public var answers: any AnswerStore
+    public var accounts: any AccountDirectory
+    public var keys: any RecipientKeys
+    public var sealer: BoxSealer
+    public var commands: any CommandPath
+    public var metrics: Metrics
+
+    public init(
+        routing: Routing, secret: Secret, rates: [Limit: Rate], counter: any QuotaCounter, answers: any AnswerStore,
+        accounts: any AccountDirectory, keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath, metrics: Metrics
+    ) {
+        self.routing = routing
+        self.secret = secret
+        self.rates = rates
+        self.counter = counter
+        self.answers = answers
+        self.accounts = accounts
+        self.keys = keys
+        self.sealer = sealer
+        self.commands = commands
+        self.metrics = metrics
+    }
+
+    /// A request passes, from the outside: what is away → its address → its JSON → its idempotency key → the endpoint, which
+    /// counts it, reads its fields, and sends its command.
+    public func router() -> Router {
+        let limiter = Limiter(
+            rates: rates, counter: counter, key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
+            metrics: metrics)
+        let send = SendCode(
+            channels: channels, routing: routing, limiter: limiter, accounts: accounts, keys: keys, sealer: sealer,
+            commands: commands)
+        let confirm = ConfirmCode(
+            channels: channels, routing: routing, limiter: limiter, keys: keys, sealer: sealer, commands: commands)
+
+        var router = Router()
+        router.group(
+            "/api",
+            middleware: [
+                FailFast(metrics: metrics), FindClient(trusting: trustedProxies), ReadJSON(),
+                Idempotency(store: answers, secret: secret),
+            ]
+        ) { router in
+            router.post("/verification/send", send.answer)
+            router.post("/verification/confirm", confirm.answer)
+        }
+        return router
+    }
+}

@@ -1,0 +1,45 @@
+/// Where requests with an `Idempotency-Key` and their answers are kept, for all gateways together.
+public protocol AnswerStore: Sendable {
+    /// Finds the request, or makes it known before anything is done for it. Whoever gets `.mine` works on its answer, and is
+    /// alone in that for as long as `lease`.
+    ///
+    /// - Parameters:
+    ///   - scope: says which request it is, 32 bytes.
+    ///   - body: tells one body from another, 32 bytes.
+    func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim
+
+    /// Keeps the first answer and gives the one that is kept, which may be another's.
+    func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8]
+
+    /// Ends the work without an answer: the next one may begin at once. Unless something was sent for it, the request is
+    /// forgotten altogether.
+    func release(_ hold: Hold, forgets: Bool) async throws
+}
+
+public enum Claim: Hashable, Sendable {
+    case mine(Hold)
+    /// Its sealed answer.
+    case answered([UInt8])
+    /// Somebody else works on it.
+    case held
+    /// The key was used with another body.
+    case otherBody
+}
+
+/// The right to work on the answer of one request.
+public struct Hold: Hashable, Sendable {
+    public var scope: [UInt8]
+    /// Drawn once for each request; whoever works on it again gets the same.
+    public var nonce: [UInt8]
+    /// Drawn for each hold.
+    public var holder: [UInt8]
+    /// How much longer the request is remembered.
+    public var remaining: Duration
+
+    public init(scope: [UInt8], nonce: [UInt8], holder: [UInt8], remaining: Duration) {
+        self.scope = scope
+        self.nonce = nonce
+        self.holder = holder
+        self.remaining = remaining
+    }
+}
