@@ -15,7 +15,9 @@ public enum Base64URL {
 
     /// `nil` unless `text` is exactly what `encode` gives for some bytes: padding, white space, characters of the plain
     /// alphabet and bits left over at the end are refused, so that no two texts stand for the same bytes.
-    public static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? { decode(text[...]) }
+
+    static func decode(_ text: Substring) -> [UInt8]? {
         Sodium.start()
         var text = text
         return text.withUTF8 { utf8 -> [UInt8]? in

@@ -19,13 +19,19 @@ public struct Box: Hashable, Sendable {
 
     /// `nil` if `encoded` is not what the property of that name gives. Whether it can be opened is not known yet.
     public init?(encoded: String) {
-        let parts = encoded.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == "1", RecipientKey.isWellFormed(id: parts[1]),
-            let bytes = Base64URL.decode(String(parts[2])), bytes.count >= KeyPair.count + SymmetricKey.overhead
+        // By bytes: looking for where characters end takes longer than all the rest.
+        let form = encoded.utf8
+        let prefix = "1.".utf8
+        guard form.starts(with: prefix), let dot = form.dropFirst(prefix.count).firstIndex(of: UInt8(ascii: ".")) else {
+            return nil
+        }
+        let id = encoded[form.index(form.startIndex, offsetBy: prefix.count)..<dot]
+        guard RecipientKey.isWellFormed(id: id), let bytes = Base64URL.decode(encoded[form.index(after: dot)...]),
+            bytes.count >= KeyPair.count + SymmetricKey.overhead
         else { return nil }
-        keyID = String(parts[1])
-        sender = Array(bytes.prefix(KeyPair.count))
-        sealed = Array(bytes.dropFirst(KeyPair.count))
+        keyID = String(id)
+        sender = Array(bytes[..<KeyPair.count])
+        sealed = Array(bytes[KeyPair.count...])
     }
 
     /// What is authenticated with the message: the direction (so that nothing sent back to its sender opens), the pair's

@@ -12,9 +12,10 @@ public struct RecipientKey: Hashable, Sendable {
 
     static func isWellFormed(id: some StringProtocol) -> Bool {
         (1...64).contains(id.utf8.count)
-            && id.unicodeScalars.allSatisfy { scalar in
-                switch scalar {
-                case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ":": true
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: ":"): true
                 default: false
                 }
             }

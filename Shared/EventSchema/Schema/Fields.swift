@@ -12,15 +12,19 @@ public struct Fields: Sendable {
 
     public func malformed(_ name: String) -> SchemaError { .malformed(type: type, field: name) }
 
-    /// Whether the field is missing or `null`.
-    public func isAbsent(_ name: String) -> Bool {
-        guard let value = object[name] else { return true }
-        return value == .null
+    /// The field, unless it is missing or `null`.
+    private func present(_ name: String) -> JSON? {
+        switch object[name] {
+        case nil, .null?: nil
+        case let value?: value
+        }
     }
+
+    // MARK: What must be there
 
     /// Any text without NUL.
     public func string(_ name: String) throws(SchemaError) -> String {
-        guard case .string(let text)? = object[name], !text.utf8.contains(0) else { throw malformed(name) }
+        guard let text = try optionalString(name) else { throw malformed(name) }
         return text
     }
 
@@ -36,13 +40,8 @@ public struct Fields: Sendable {
 
     /// A text that stands for something else.
     public func value<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> Value {
-        guard let value = read(try string(name)) else { throw malformed(name) }
+        guard case .string(let text)? = object[name], let value = read(text) else { throw malformed(name) }
         return value
-    }
-
-    /// Such a text, or nothing.
-    public func optional<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> Value? {
-        isAbsent(name) ? nil : try value(name, read)
     }
 
     /// One of the texts that an enumeration stands for.
@@ -52,12 +51,11 @@ public struct Fields: Sendable {
 
     public func time(_ name: String) throws(SchemaError) -> Timestamp { try value(name) { Timestamp(rfc3339: $0) } }
 
-    public func optionalTime(_ name: String) throws(SchemaError) -> Timestamp? { try optional(name) { Timestamp(rfc3339: $0) } }
-
     /// A list of texts that stand for something else.
     public func list<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> [Value] {
         guard case .array(let items)? = object[name] else { throw malformed(name) }
         var values: [Value] = []
+        values.reserveCapacity(items.count)
         for item in items {
             guard case .string(let text) = item, let value = read(text) else { throw malformed(name) }
             values.append(value)
@@ -65,12 +63,30 @@ public struct Fields: Sendable {
         return values
     }
 
+    // MARK: What may be missing or null
+
+    /// Any text without NUL, or nothing.
+    public func optionalString(_ name: String) throws(SchemaError) -> String? {
+        guard let field = present(name) else { return nil }
+        guard case .string(let text) = field, !text.utf8.contains(0) else { throw malformed(name) }
+        return text
+    }
+
+    /// A text that stands for something else, or nothing.
+    public func optional<Value>(_ name: String, _ read: (String) -> Value?) throws(SchemaError) -> Value? {
+        guard let field = present(name) else { return nil }
+        guard case .string(let text) = field, let value = read(text) else { throw malformed(name) }
+        return value
+    }
+
+    public func optionalTime(_ name: String) throws(SchemaError) -> Timestamp? { try optional(name) { Timestamp(rfc3339: $0) } }
+
     /// A nested object, or nothing. Errors inside name the path (`account.user`).
     public func optionalObject<Value>(
         _ name: String, _ read: (Fields) throws(SchemaError) -> Value
     ) throws(SchemaError) -> Value? {
-        guard !isAbsent(name) else { return nil }
-        guard case .object(let nested)? = object[name] else { throw malformed(name) }
+        guard let field = present(name) else { return nil }
+        guard case .object(let nested) = field else { throw malformed(name) }
         do {
             return try read(Fields(type: type, nested))
         } catch .malformed(_, let field) {
@@ -80,9 +96,9 @@ public struct Fields: Sendable {
 
     /// Any JSON object, as it is, or nothing.
     public func optionalJSON(_ name: String) throws(SchemaError) -> JSON? {
-        guard !isAbsent(name) else { return nil }
-        guard let value = object[name], case .object = value else { throw malformed(name) }
-        return value
+        guard let field = present(name) else { return nil }
+        guard case .object = field else { throw malformed(name) }
+        return field
     }
 }
 

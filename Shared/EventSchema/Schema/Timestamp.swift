@@ -29,7 +29,9 @@ public struct Interval: Hashable, Comparable, Sendable {
     public static func hours(_ count: Int64) -> Interval { Interval(milliseconds: count * 3_600_000) }
     public static func days(_ count: Int64) -> Interval { Interval(milliseconds: count * 86_400_000) }
 
-    public static func + (left: Interval, right: Interval) -> Interval { Interval(milliseconds: left.milliseconds + right.milliseconds) }
+    public static func + (left: Interval, right: Interval) -> Interval {
+        Interval(milliseconds: left.milliseconds + right.milliseconds)
+    }
 
     public static func < (left: Interval, right: Interval) -> Bool { left.milliseconds < right.milliseconds }
 }

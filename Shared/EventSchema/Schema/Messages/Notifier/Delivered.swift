@@ -23,7 +23,7 @@ public struct Delivered: Message {
         send = try fields.value("send") { MessageID($0) }
         attempt = try fields.attempt()
         provider = try fields.string("provider")
-        providerID = try fields.optional("providerID") { $0 }
+        providerID = try fields.optionalString("providerID")
     }
 
     public var json: JSON {
