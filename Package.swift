@@ -57,6 +57,7 @@ let package = Package(
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
         library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto"]),
         library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
+        library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
@@ -78,13 +79,15 @@ let package = Package(
         library("IdentityDomain", "Services/Identity/Domain", ["EventSchema"]),
         library(
             "IdentityService", "Services/Identity/Service",
-            ["IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+            ["IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Projections", "Runtime", "Sealing"],
+            resources: [.embedInCode("Migrations")]),
         service("identity", "Services/Identity/Main", ["IdentityService", "EventLogPostgres", "Runtime"]),
         // Notifier
         library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),
         library(
             "NotifierService", "Services/Notifier/Service",
-            ["NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+            ["NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Projections", "Runtime", "Sealing"],
+            resources: [.embedInCode("Migrations"), .embedInCode("Templates")]),
         service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
 
         // Tests

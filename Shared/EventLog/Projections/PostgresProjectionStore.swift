@@ -1,0 +1,128 @@
+public import EventLog
+internal import EventSchema
+public import Postgres
+internal import Synchronization
+
+/// A projection in Postgres: the tables of a service, a checkpoint per partition, and the answers of recent commands.
+///
+/// Reading a batch and writing one are a round trip each. Each write compares the checkpoint, so an instance that was paused
+/// writes nothing, and the number of the generation, so that nothing is written to tables that a rebuild has replaced.
+public final class PostgresProjectionStore<Tables: ProjectionTables>: ProjectionStore {
+    public typealias Domain = Tables.Domain
+
+    private struct State {
+        let session: PostgresSession
+        /// The generation whose checkpoints were handed out.
+        var generation: Int64?
+    }
+
+    public let tables: Tables
+    // The lock is held while a statement runs: the loop's thread is the only one that comes here.
+    private let state: Mutex<State>
+    private let statements: ProjectionStatements
+
+    public init(_ tables: Tables, connection: PostgresConnection.Configuration) {
+        self.tables = tables
+        statements = ProjectionStatements(schema: tables.schema)
+        state = Mutex(State(session: PostgresSession(connection)))
+    }
+
+    public func checkpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint] {
+        try run { state throws(PostgresError) in
+            let rows = try state.session.connection().batch([statements.generation, statements.checkpoints(of: partitions)])
+            state.generation = try rows[0].column(Int64.self).first
+            return try Self.checkpoints(in: rows[1])
+        }
+    }
+
+    public func load(
+        _ requests: [Int: LoadRequest<Domain.Key>]
+    ) throws(LogError) -> [Int: LoadedBatch<Domain.Key, Domain.Aggregate>] {
+        let keys = requests.values.flatMap(\.keys)
+        let commands = requests.values.flatMap(\.commands)
+        return try run { state throws(PostgresError) in
+            // Answers are read after the rows: whatever command the rows reflect has its answer there.
+            let rows = try state.session.connection().batch(
+                [tables.reading(keys)] + (commands.isEmpty ? [] : [statements.answers(to: commands)]))
+            let aggregates = try tables.aggregates(in: rows[0])
+            let known = rows.count > 1 ? try Self.answers(in: rows[1]) : [:]
+            return requests.mapValues { request in
+                LoadedBatch(
+                    aggregates: Dictionary(
+                        request.keys.compactMap { key in aggregates[key].map { (key, $0) } }, uniquingKeysWith: { first, _ in first }),
+                    known: Dictionary(
+                        request.commands.compactMap { id in known[id].map { (id, $0) } }, uniquingKeysWith: { first, _ in first }))
+            }
+        }
+    }
+
+    public func project(_ batches: [Int: ProjectionBatch<Domain.Event>]) throws(LogError) -> [Int: ProjectionOutcome] {
+        let partitions = batches.keys.sorted()
+        let events = partitions.flatMap { batches[$0]?.events ?? [] }
+        let steps = partitions.map { partition in
+            let batch = batches[partition]
+            return ProjectionStatements.Step(partition: partition, from: batch?.from, to: batch?.to)
+        }
+        return try run { state throws(PostgresError) in
+            let begin = statements.advance(steps, in: state.generation ?? 0)
+            let rows = try state.session.connection().batch(
+                begin + tables.writing(events, where: statements.passed) + [statements.remember(outcomes(of: events))]
+                    + [statements.forget(steps: partitions, events: events.map(\.envelope))]
+                    + [statements.generation, statements.passedPartitions(of: partitions)])
+            state.generation = try rows[rows.count - 2].column(Int64.self).first
+            let passed = Set(try rows[rows.count - 1].column(Int.self))
+            // The checkpoints as they stood before, under the lock that held them.
+            let stored = try Self.checkpoints(in: rows[ProjectionStatements.lockedCheckpoints])
+            return Dictionary(
+                uniqueKeysWithValues: partitions.map { ($0, passed.contains($0) ? .projected : .conflict(stored[$0])) })
+        }
+    }
+
+    /// What commands are told when they come again, from the events that name them.
+    private func outcomes(of events: [ConfirmedEvent<Domain.Event>]) -> [ProjectionStatements.Remembered] {
+        var outcomes: [ProjectionStatements.Remembered] = []
+        func add(_ command: MessageID, _ answer: Answer?, _ envelope: EventEnvelope, for interval: Interval) {
+            guard let answer, interval > .zero else { return }
+            outcomes.append(
+                ProjectionStatements.Remembered(
+                    command: command, partition: envelope.partition.partition, answer: answer, until: envelope.appended + interval))
+        }
+        for confirmed in events {
+            let envelope = confirmed.envelope
+            if let event = confirmed.event, let command = envelope.causation {
+                add(command, tables.domain.answer(to: event), envelope, for: envelope.remember)
+            }
+            for refused in envelope.refused {
+                add(refused.id, refused.code.flatMap { tables.domain.answer(forRefusal: $0) }, envelope, for: refused.remember)
+            }
+        }
+        return outcomes
+    }
+
+    private static func checkpoints(in rows: PostgresRows) throws(PostgresError) -> [Int: Checkpoint] {
+        var checkpoints: [Int: Checkpoint] = [:]
+        for (partition, position, answersFrom) in try rows.decode(Int.self, String.self, String.self) {
+            guard let position = ChainPosition(encoded: position), let answersFrom = ChainPosition(encoded: answersFrom) else {
+                throw PostgresError(.mismatch, "the checkpoint of partition \(partition) cannot be read")
+            }
+            checkpoints[partition] = Checkpoint(position: position, answersFrom: answersFrom)
+        }
+        return checkpoints
+    }
+
+    private static func answers(in rows: PostgresRows) throws(PostgresError) -> [MessageID: Answer] {
+        var answers: [MessageID: Answer] = [:]
+        for (command, data) in try rows.decode(PostgresUUID.self, [UInt8].self) {
+            if let command = MessageID(bytes: command.bytes) { answers[command] = Answer(data: data) }
+        }
+        return answers
+    }
+
+    private func run<Value>(_ body: (inout State) throws(PostgresError) -> sending Value) throws(LogError) -> Value {
+        do throws(PostgresError) {
+            return try state.withLock { state throws(PostgresError) in try body(&state) }
+        } catch {
+            throw LogError(error.isRetriable || error.isOutage ? .unavailable : .misconfigured, error.description)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import EventLog
+internal import EventSchema
+internal import Postgres
+
+/// The statements that all projections have in common, for the tables `generation`, `checkpoints` and `outcomes` of a schema.
+struct ProjectionStatements: Sendable {
+    let schema: String
+
+    struct Step {
+        var partition: Int
+        /// `nil`: the partition was never projected.
+        var from: ChainPosition?
+        var to: Checkpoint?
+    }
+
+    struct Remembered {
+        var command: MessageID
+        var partition: Int
+        var answer: Answer
+        var until: Timestamp
+    }
+
+    var generation: SQL { "SELECT number FROM \(unsafe: schema).generation" }
+
+    func checkpoints(of partitions: [Int]) -> SQL {
+        """
+        SELECT partition::int8, position, answers_from FROM \(unsafe: schema).checkpoints
+        WHERE partition = ANY(\(partitions.map(Int32.init)))
+        """
+    }
+
+    func answers(to commands: [MessageID]) -> SQL {
+        "SELECT command, answer FROM \(unsafe: schema).outcomes WHERE command = ANY(\(commands.map { PostgresUUID($0.bytes) }))"
+    }
+
+    /// Which of the results of `advance` holds the checkpoints as they stood before.
+    static let lockedCheckpoints = 1
+
+    /// Locks generation and checkpoints, in an order that all instances share, and moves those checkpoints that stand where
+    /// they should. A rebuild that swaps the tables waits for this transaction, or lets it wait and find another number.
+    func advance(_ steps: [Step], in generation: Int64) -> [SQL] {
+        let partitions = steps.map { Int32($0.partition) }
+        let batch: SQL = """
+            unnest(\(partitions), \(steps.map { $0.from?.encoded }), \(steps.map { $0.to?.position.encoded ?? "" }),
+                \(steps.map { $0.to?.answersFrom.encoded ?? "" })) AS batch(partition, from_position, to_position, answers_from)
+            """
+        let isLive: SQL = "EXISTS (SELECT FROM \(unsafe: schema).generation WHERE number = \(generation))"
+        return [
+            "SELECT number FROM \(unsafe: schema).generation FOR SHARE",
+            """
+            SELECT partition::int8, position, answers_from FROM \(unsafe: schema).checkpoints
+            WHERE partition = ANY(\(partitions)) ORDER BY partition FOR UPDATE
+            """,
+            """
+            INSERT INTO \(unsafe: schema).checkpoints (partition, position, answers_from, projected_by)
+            SELECT partition, to_position, answers_from, pg_current_xact_id() FROM \(batch)
+            WHERE from_position IS NULL AND \(isLive)
+            ORDER BY partition
+            ON CONFLICT DO NOTHING
+            """,
+            """
+            UPDATE \(unsafe: schema).checkpoints AS stored
+            SET position = to_position, answers_from = batch.answers_from, projected_by = pg_current_xact_id()
+            FROM \(batch)
+            WHERE stored.partition = batch.partition AND stored.position = from_position AND \(isLive)
+            """,
+        ]
+    }
+
+    /// The partitions whose checkpoints this transaction has moved.
+    var passed: SQL { "(SELECT partition FROM \(unsafe: schema).checkpoints WHERE projected_by = pg_current_xact_id())" }
+
+    func passedPartitions(of partitions: [Int]) -> SQL {
+        """
+        SELECT partition::int8 FROM \(unsafe: schema).checkpoints
+        WHERE projected_by = pg_current_xact_id() AND partition = ANY(\(partitions.map(Int32.init)))
+        """
+    }
+
+    func remember(_ outcomes: [Remembered]) -> SQL {
+        """
+        INSERT INTO \(unsafe: schema).outcomes (command, partition, answer, until)
+        SELECT command, partition, answer, until
+        FROM unnest(\(outcomes.map { PostgresUUID($0.command.bytes) }), \(outcomes.map { Int32($0.partition) }),
+            \(outcomes.map(\.answer.data)), \(outcomes.map { PostgresTimestamp(milliseconds: $0.until.milliseconds) }))
+            AS batch(command, partition, answer, until)
+        WHERE partition IN \(passed)
+        ON CONFLICT DO NOTHING
+        """
+    }
+
+    /// Commands are forgotten by the time of the events of their partition.
+    func forget(steps partitions: [Int], events: [EventEnvelope]) -> SQL {
+        var times: [Int: Timestamp] = [:]
+        for event in events { times[event.partition.partition] = event.appended }
+        let known = partitions.filter { times[$0] != nil }
+        return """
+            DELETE FROM \(unsafe: schema).outcomes AS outcome
+            USING unnest(\(known.map(Int32.init)),
+                \(known.map { PostgresTimestamp(milliseconds: times[$0]?.milliseconds ?? 0) })) AS batch(partition, time)
+            WHERE outcome.partition = batch.partition AND outcome.until < batch.time AND batch.partition IN \(passed)
+            """
+    }
+}
