@@ -108,3 +108,9 @@ let package = Package(
         tests("SystemTests", ["TestSupport", "JSON", "Runtime", "Postgres"]),
     ]
 )
+
+// `compose/test` runs these two optimised, beside the executables as they are shipped. The others look into modules with
+// `@testable`, which an optimised build does not offer.
+if Context.environment["LATCHKEY_TESTS"] == "optimised" {
+    package.targets.removeAll { $0.type == .test && !["SimulationTests", "SystemTests"].contains($0.name) }
+}

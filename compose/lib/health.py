@@ -1,7 +1,6 @@
 """Asks the services whether they are ready, without ever holding up the supervisor."""
 
 import http.client
-import json
 import socket
 import ssl
 import threading
@@ -38,20 +37,8 @@ def ask(address, port, path="/readyz", timeout=1.0):
 
 
 def explain(body):
-    """What a service that is not ready says it waits for."""
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return ""
-    for name in ("obstacles", "waiting", "checks"):
-        if isinstance(value, dict) and value.get(name):
-            found = value[name]
-            if isinstance(found, dict):
-                return ", ".join(f"{part}: {reason}" for part, reason in found.items())
-            if isinstance(found, list):
-                return ", ".join(part if isinstance(part, str) else " ".join(str(word) for word in part.values()) for part in found)
-            return str(found)
-    return ""
+    """What a service that is not ready says it waits for: one line for each obstacle."""
+    return "; ".join(line for line in body.decode("utf-8", "replace").split("\n") if line)[:500]
 
 
 class Watch(threading.Thread):

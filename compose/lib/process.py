@@ -43,19 +43,22 @@ class Process:
             self.since = time.time()
 
     def start(self):
-        # The kernel ends the process when the supervisor dies, however that dies. It has a session of its own, so that a
-        # Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order.
+        """Its output comes from `self.output`."""
         reader, writer = os.pipe()
-        with_death = ["--pdeathsig", self.death_signal]
-        words = [*self.prefix, *with_death] if self.prefix else ["setpriv", *with_death]
         try:
-            self.child = subprocess.Popen(
-                [*words, *self.command], env=self.environment, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=writer,
-                stderr=writer, start_new_session=True)
+            self.start_into(writer)
         finally:
             os.close(writer)
         os.set_blocking(reader, False)
         self.output = reader
+
+    def start_into(self, output):
+        # The kernel ends the process when its starter dies, however that dies. It has a session of its own, so that a
+        # Ctrl-C in the terminal reaches the starter alone, which stops everything in order.
+        words = [*(self.prefix or ["setpriv"]), "--pdeathsig", self.death_signal]
+        self.child = subprocess.Popen(
+            [*words, *self.command], env=self.environment, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=output,
+            stderr=output, start_new_session=True)
         self.started = time.monotonic()
         self.due = None
         self.exit = None

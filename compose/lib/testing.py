@@ -1,0 +1,238 @@
+"""compose/test: the whole proof, and one line that says how it went."""
+
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import settings
+import toolchain
+from paths import REPOSITORY, State
+from postgres import Postgres, wait_until_free
+from problem import Problem
+from process import Process
+
+PARTS = ("format", "unit", "simulation", "system")
+# Every part has to end some time; the slowest takes a few minutes.
+LONGEST_RUN = 1500
+
+RESULT = re.compile(r'^\S+ Test (?P<name>".*"|\S+)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
+# What is worth seeing while tests run: issues and what belongs to them.
+ISSUE = re.compile(r"^(✘|↳|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
+
+
+class Outcome:
+    def __init__(self):
+        self.passed = 0
+        self.failed = []
+        self.skipped = []
+
+
+def main(parser, arguments):
+    parse = parser("test", "Installs what is missing, builds everything and runs every test. The last line says: N passed, N failed, N skipped.")
+    parse.add_argument("part", nargs="*", help=f"only these: {', '.join(PARTS)}")
+    options = parse.parse_args(arguments)
+    for part in options.part:
+        if part not in PARTS:
+            raise Problem(f"there is no part {part!r}; there are {', '.join(PARTS)}", 2)
+    chosen = [part for part in PARTS if part in (options.part or PARTS)]
+    toolchain.install_packages()
+    run = Run(toolchain.find_swift())
+    start = time.monotonic()
+    try:
+        for part in chosen:
+            getattr(run, part)()
+    finally:
+        run.close()
+    outcome = run.outcome
+    print()
+    for name, reason in outcome.skipped:
+        print(f"skipped: {name}{': ' + reason if reason else ''}")
+    for part in PARTS:
+        if part not in chosen:
+            print(f"not run: {part}")
+    for name in outcome.failed:
+        print(f"failed: {name}")
+    print(f"took {int(time.monotonic() - start)} s; full output in {os.path.relpath(run.logs)}")
+    print(f"{outcome.passed} passed, {len(outcome.failed)} failed, {len(outcome.skipped)} skipped", flush=True)
+    return 1 if outcome.failed or not outcome.passed else 0
+
+
+class Run:
+    def __init__(self, swift):
+        self.swift = swift
+        self.outcome = Outcome()
+        self.build_folder = os.path.join(REPOSITORY, ".build")
+        self.logs = os.path.join(self.build_folder, "test-logs")
+        os.makedirs(self.logs, exist_ok=True)
+        self.server = None
+
+    # Parts
+
+    def format(self):
+        command = [self.swift, "format", "lint", "--strict", "--parallel", "--recursive", "Package.swift", "Shared", "Services", "Tests"]
+        self.check("the sources are formatted", "format", command)
+
+    def unit(self):
+        """Everything but simulation and system, in one debug build under Thread Sanitizer."""
+        scratch = os.path.join(self.build_folder, "thread-sanitizer")
+        common = ["--package-path", REPOSITORY, "--scratch-path", scratch, "--sanitize", "thread"]
+        if not self.check("the unit tests build", "unit-build", [self.swift, "build", "--build-tests", *common], quiet=True):
+            return
+        environment = {**self.environment(), "LATCHKEY_TEST_POSTGRES": self.postgres(), "TSAN_OPTIONS": "halt_on_error=0:exitcode=66"}
+        mutex = self.mutex_library(scratch)
+        if mutex:
+            environment["LD_PRELOAD"] = mutex
+        command = [self.swift, "test", "--skip-build", *common, "--skip", "^(SimulationTests|SystemTests)\\."]
+        self.tests("unit", command, environment)
+
+    def simulation(self):
+        if self.build_optimised():
+            self.tests("simulation", self.optimised("SimulationTests"), {**self.environment(), "LATCHKEY_TESTS": "optimised"})
+
+    def system(self):
+        if not self.build_optimised():
+            return
+        folder = subprocess.run(
+            [self.swift, "build", "--package-path", REPOSITORY, "--configuration", "release", "--show-bin-path"],
+            stdout=subprocess.PIPE, text=True).stdout.strip()
+        environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_BIN": folder}
+        self.tests("system", self.optimised("SystemTests"), environment)
+
+    def build_optimised(self):
+        """The shipped executables, and beside them the tests that need nothing but public interfaces."""
+        command = [self.swift, "build", "--package-path", REPOSITORY, "--configuration", "release", "--build-tests"]
+        if not hasattr(self, "is_optimised"):
+            environment = {**self.environment(), "LATCHKEY_TESTS": "optimised"}
+            self.is_optimised = self.check("the executables build", "release-build", command, environment, quiet=True)
+        return self.is_optimised
+
+    def optimised(self, target):
+        return [
+            self.swift, "test", "--package-path", REPOSITORY, "--configuration", "release", "--skip-build", "--filter", f"^{target}\\.",
+        ]
+
+    # What they stand on
+
+    def environment(self):
+        """Of the caller, without what would lead tests to a running Latchkey or to its secrets."""
+        private = {name for name in os.environ if name.startswith("LATCHKEY_") and name != "LATCHKEY_SWIFT"} | set(settings.PRIVATE)
+        return {name: value for name, value in os.environ.items() if name not in private and not name.startswith("PG")}
+
+    def postgres(self):
+        """A server of its own for the tests, and how a superuser reaches it. Nothing in it has to survive."""
+        given = os.environ.get("LATCHKEY_TEST_POSTGRES")
+        if given:
+            return given
+        state = State(os.path.join(self.build_folder, "test-postgres"))
+        shutil.rmtree(state.path, ignore_errors=True)
+        state.prepare()
+        postgres = Postgres(state, None, durable=False)
+        wait_until_free(postgres)
+        postgres.prepare()
+        prefix, command = postgres.command
+        self.server = Process("postgres", prefix, command, self.environment(), None, signal.SIGINT, "INT", "/")
+        self.server.log = open(os.path.join(self.logs, "postgres.log"), "wb")
+        self.server.start_into(self.server.log)
+        end = time.monotonic() + 60
+        while (postgres.postmaster() or (0, ""))[1] != "ready":
+            if self.server.ended() or time.monotonic() > end:
+                raise Problem(f"Postgres will not start; see {self.server.log.name}")
+            time.sleep(0.02)
+        password = secrets.token_hex(16)
+        postgres.psql("postgres", f"CREATE ROLE tests SUPERUSER LOGIN PASSWORD '{password}';\n")
+        return postgres.url("tests", password, "postgres")
+
+    def mutex_library(self, scratch):
+        """Tells Thread Sanitizer about contended mutexes."""
+        beside = os.path.join(os.path.dirname(os.path.realpath(self.swift)), "clang")
+        clang = beside if os.access(beside, os.X_OK) else shutil.which("clang")
+        if not clang:
+            print("latchkey: there is no clang; contended mutexes will look like races", file=sys.stderr)
+            return None
+        library = os.path.join(scratch, "mutex-for-thread-sanitizer.so")
+        source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "mutex-for-thread-sanitizer.c")
+        if subprocess.run([clang, "-O1", "-shared", "-fPIC", source, "-o", library]).returncode != 0:
+            raise Problem("clang cannot build the library for Thread Sanitizer")
+        return library
+
+    def close(self):
+        if self.server and self.server.child:
+            self.server.send(signal.SIGINT)
+            self.server.child.wait()
+            shutil.rmtree(os.path.join(self.build_folder, "test-postgres"), ignore_errors=True)
+
+    # Running
+
+    def check(self, name, log, command, environment=None, quiet=False):
+        """One command that passes or fails as a whole."""
+        start = time.monotonic()
+        path = os.path.join(self.logs, f"{log}.log")
+        with open(path, "wb") as file:
+            result = subprocess.run(
+                command, cwd=REPOSITORY, env=environment or self.environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
+        if result.returncode == 0:
+            print(f"{name} ({int(time.monotonic() - start)} s)", flush=True)
+            self.outcome.passed += 1
+            return True
+        with open(path, errors="replace") as file:
+            lines = file.read().split("\n")
+        chosen = [line for line in lines if "error:" in line] if quiet else lines
+        print("\n".join((chosen or lines)[:60]))
+        self.outcome.failed.append(name)
+        return False
+
+    def tests(self, name, command, environment):
+        start = time.monotonic()
+        outcome = Outcome()
+        log = os.path.join(self.logs, f"{name}.log")
+        child = subprocess.Popen(
+            command, cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace", start_new_session=True)
+        signal.signal(signal.SIGALRM, lambda *_: os.killpg(child.pid, signal.SIGKILL))
+        signal.alarm(LONGEST_RUN)
+        races = 0
+        try:
+            with open(log, "w") as file:
+                for line in child.stdout:
+                    file.write(line)
+                    found = RESULT.match(line)
+                    if found:
+                        count(outcome, found)
+                    if ISSUE.match(line):
+                        print(line, end="", flush=True)
+                    if line.startswith("WARNING: ThreadSanitizer"):
+                        races += 1
+            status = child.wait()
+        except BaseException:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
+        finally:
+            signal.alarm(0)
+        if races:
+            outcome.failed.append(f"{name}: Thread Sanitizer found {races} races; see {os.path.relpath(log)}")
+        elif status != 0 and not outcome.failed:
+            how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+            outcome.failed.append(f"{name}: the run ended with {how}; see {os.path.relpath(log)}")
+        elif not outcome.passed and not outcome.failed:
+            outcome.failed.append(f"{name}: no test was run")
+        print(f"{name}: {outcome.passed} passed, {len(outcome.failed)} failed, {len(outcome.skipped)} skipped ({int(time.monotonic() - start)} s)", flush=True)
+        self.outcome.passed += outcome.passed
+        self.outcome.failed += outcome.failed
+        self.outcome.skipped += outcome.skipped
+
+
+def count(outcome, found):
+    name = found["name"].strip('"')
+    if name in ("run", "case"):
+        return
+    if found["result"] == "passed":
+        outcome.passed += 1
+    elif found["result"] == "failed":
+        outcome.failed.append(name)
+    else:
+        outcome.skipped.append((name, found["more"].strip(' :."')))
