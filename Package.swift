@@ -61,7 +61,9 @@ let package = Package(
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
-        library("Sealing", "Shared/Sealing", ["Crypto", "JSON", "EventSchema", "EventLog", "Postgres", "Runtime"]),
+        library(
+            "Sealing", "Shared/Sealing", ["Crypto", "EventSchema", "EventLog", "Postgres", "Runtime"],
+            resources: [.embedInCode("Migrations")]),
 
         // Gateway
         library(

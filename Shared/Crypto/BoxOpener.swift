@@ -38,6 +38,9 @@ public final class BoxOpener: Sendable {
     /// The ids of the pairs held now.
     public var keyIDs: Set<String> { state.withLock { Set($0.pairs.keys) } }
 
+    /// Whether boxes to `id` can be opened now.
+    public func holds(_ id: String) -> Bool { state.withLock { $0.pairs[id] != nil } }
+
     /// The message, or `nil` if its pair is not held (any more), it was sealed for another context, or it was changed.
     public func open(_ box: Box, context: [UInt8]) -> [UInt8]? {
         let link = Link(keyID: box.keyID, sender: box.sender)

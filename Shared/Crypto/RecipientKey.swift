@@ -10,7 +10,8 @@ public struct RecipientKey: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    static func isWellFormed(id: some StringProtocol) -> Bool {
+    /// Whether boxes can name a pair so.
+    public static func isWellFormed(id: some StringProtocol) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
                 switch byte {

@@ -1,0 +1,111 @@
+public import Crypto
+public import EventLog
+public import EventSchema
+internal import Synchronization
+
+/// The public sealing keys of all services, as the topic `keys` tells them. Shared by any number of threads.
+public final class KeyDirectory: Sendable {
+    /// What a record was.
+    public enum Outcome: Equatable, Sendable {
+        /// It tells something new.
+        case learned(SealingKeyPublished)
+        /// It repeats what is known.
+        case known
+        /// It counts for nothing, for one of these reasons.
+        case void(Void)
+    }
+
+    public enum Void: String, Sendable, CaseIterable {
+        /// Without a MAC, or with one that does not verify.
+        case forged
+        /// Under a MAC key that is not held here.
+        case unknownMACKey
+        /// A service spoke for another one.
+        case foreign
+        /// An id of one key given to another, or what no service writes.
+        case contradictory
+    }
+
+    private struct Entry {
+        var key: SealingKeyPublished
+        /// Where it was published last: of two keys that begin at the same time the later one counts.
+        var offset: Int64
+    }
+
+    private let authenticator: RecordAuthenticator
+    private let entries = Mutex<[ServiceName: [String: Entry]]>([:])
+
+    public init(authenticator: RecordAuthenticator) { self.authenticator = authenticator }
+
+    /// Takes the next record of the topic. Records that anybody could have written change nothing.
+    ///
+    /// - Throws: `.unreadable` for an authentic record that this release does not understand: a newer one wrote it, and what
+    ///   it says must not be missed.
+    @discardableResult
+    public func apply(_ record: Record) throws(LogError) -> Outcome {
+        guard record.partition == KeyRecord.partition else { return .void(.foreign) }
+        switch authenticator.verify(record) {
+        case .authentic: break
+        case .forged: return .void(.forged)
+        case .unknownKey: return .void(.unknownMACKey)
+        }
+        let type = record.header(HeaderName.type).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let key: SealingKeyPublished
+        do throws(SchemaError) {
+            key = try SchemaCodec.current.decode(SealingKeyPublished.self, type: type, data: record.value)
+        } catch {
+            throw LogError(.unreadable, "\(record.partition), offset \(record.offset): this release cannot read it: \(error)")
+        }
+        guard record.header(HeaderName.source) == Array(KeyRecord.source(of: key.service).utf8) else { return .void(.foreign) }
+        guard RecipientKey.isWellFormed(id: key.key), key.notBefore < key.notAfter else { return .void(.contradictory) }
+        return entries.withLock { entries in
+            // What nobody may use any more by the log's own clock need not be remembered: the topic is kept for ever.
+            entries[key.service] = entries[key.service]?.filter { $0.value.key.notAfter > record.time }
+            return Self.enter(Entry(key: key, offset: record.offset), into: &entries[key.service, default: [:]])
+        }
+    }
+
+    private static func enter(_ entry: Entry, into entries: inout [String: Entry]) -> Outcome {
+        let before = entries[entry.key.key]
+        if let before {
+            // A record may be read again, after the log was interrupted.
+            guard entry.offset > before.offset else { return .known }
+            guard entry.key.publicKey == before.key.publicKey else { return .void(.contradictory) }
+        }
+        entries[entry.key.key] = entry
+        return before?.key == entry.key ? .known : .learned(entry.key)
+    }
+
+    /// Whom to seal to: of the keys that may be used at this time the one that may be used for the shortest time so far.
+    /// `nil` if the service has none.
+    public func recipient(_ service: ServiceName, at time: Timestamp) -> RecipientKey? {
+        newest(service, at: time).map { RecipientKey(id: $0.key, publicKey: $0.publicKey) }
+    }
+
+    /// The same, with its times.
+    public func newest(_ service: ServiceName, at time: Timestamp) -> SealingKeyPublished? {
+        entries.withLock { entries in
+            entries[service]?.values
+                .filter { $0.key.notBefore <= time && time < $0.key.notAfter }
+                .max { ($0.key.notBefore, $0.offset) < ($1.key.notBefore, $1.offset) }?
+                .key
+        }
+    }
+
+    /// Whether exactly this was published.
+    public func contains(_ key: SealingKeyPublished) -> Bool {
+        entries.withLock { $0[key.service]?[key.key]?.key == key }
+    }
+
+    /// Every key of a service that is or will be usable, oldest first.
+    public func keys(of service: ServiceName, after time: Timestamp) -> [SealingKeyPublished] {
+        entries.withLock { $0[service]?.values.map(\.key) ?? [] }
+            .filter { time < $0.notAfter }
+            .sorted { ($0.notBefore, $0.key) < ($1.notBefore, $1.key) }
+    }
+
+    /// Those of the services that nothing can be sealed to at this time, in a fixed order.
+    public func missing(of services: Set<ServiceName>, at time: Timestamp) -> [ServiceName] {
+        ServiceName.allCases.filter { services.contains($0) && recipient($0, at: time) == nil }
+    }
+}

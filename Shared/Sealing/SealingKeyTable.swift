@@ -1,0 +1,112 @@
+internal import Crypto
+internal import EventSchema
+internal import Postgres
+
+/// The rows of `sealing_keys`: one pair for each day.
+struct SealingKeyTable: Sendable {
+    struct Row: Hashable, Sendable {
+        var day: Int32
+        var id: String
+        var publicKey: [UInt8]
+        var wrapped: [UInt8]
+        var notBefore: Timestamp
+        var notAfter: Timestamp
+
+        func published(by service: ServiceName) -> SealingKeyPublished {
+            SealingKeyPublished(service: service, key: id, publicKey: publicKey, notBefore: notBefore, notAfter: notAfter)
+        }
+    }
+
+    let service: ServiceName
+    let schema: String
+    private let wrapping: SymmetricKey
+
+    init(service: ServiceName, schema: String, secret: Secret) {
+        self.service = service
+        self.schema = schema
+        wrapping = .derived(from: secret, info: Array("latchkey \(service.rawValue) sealing keys v1".utf8))
+    }
+
+    // MARK: Pairs
+
+    /// A new pair for a day. Nobody knows of it until it is inserted.
+    func draw(day: Int32, schedule: SealingSchedule) -> Row {
+        let pair = KeyPair.random()
+        let id = SealingKeyID.text(service, day: day, publicKey: pair.publicKey)
+        let wrapped = wrapping.seal(pair.privateKey.withBytes { Array($0) }, context: Self.context(id))
+        return Row(
+            day: day, id: id, publicKey: pair.publicKey, wrapped: wrapped, notBefore: schedule.notBefore(day: day),
+            notAfter: schedule.notAfter(day: day))
+    }
+
+    func unwrap(_ row: Row) throws(SealingError) -> KeyPair {
+        guard var bytes = wrapping.open(row.wrapped, context: Self.context(row.id)),
+            let pair = try? KeyPair(privateKey: Secret(wiping: &bytes)), pair.publicKey == row.publicKey
+        else { throw .locked(schema: schema, key: row.id) }
+        return pair
+    }
+
+    private static func context(_ id: String) -> [UInt8] { Array("sealing key ".utf8) + Array(id.utf8) }
+
+    // MARK: Rows
+
+    /// Inserts rows for days that have none, and reads all: one transaction, durable when this returns.
+    func insertOrRead(_ rows: [Row], over connection: PostgresConnection) throws(SealingError) -> [Row] {
+        // What is published must outlive a crash of Postgres, whatever the session's setting.
+        var statements: [SQL] = rows.isEmpty ? [] : ["SELECT set_config('synchronous_commit', 'on', true)"]
+        for row in rows {
+            statements.append(
+                """
+                INSERT INTO \(unsafe: schema).sealing_keys (day, id, public_key, wrapped, not_before, not_after)
+                VALUES (\(row.day), \(row.id), \(row.publicKey), \(row.wrapped), \(row.notBefore.postgres), \(row.notAfter.postgres))
+                ON CONFLICT (day) DO NOTHING
+                """)
+        }
+        statements.append(
+            """
+            SELECT day, id, public_key, wrapped, not_before, not_after FROM \(unsafe: schema).sealing_keys ORDER BY day
+            """)
+        do {
+            guard let result = try connection.batch(statements).last else { return [] }
+            return try result.decode(
+                Int32.self, String.self, [UInt8].self, [UInt8].self, PostgresTimestamp.self, PostgresTimestamp.self
+            ).map { day, id, publicKey, wrapped, notBefore, notAfter in
+                Row(
+                    day: day, id: id, publicKey: publicKey, wrapped: wrapped, notBefore: Timestamp(notBefore),
+                    notAfter: Timestamp(notAfter))
+            }
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    func delete(_ ids: [String], over connection: PostgresConnection) throws(SealingError) {
+        do {
+            try connection.execute("DELETE FROM \(unsafe: schema).sealing_keys WHERE id = ANY(\(ids))")
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Writes the table anew without what was deleted: until then deleted rows stand in its file.
+    func rewrite(over connection: PostgresConnection) throws(SealingError) {
+        do {
+            try connection.script("VACUUM (FULL) \(schema).sealing_keys")
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    static func migrations(schema: String, owner: String?) throws(PostgresError) -> Migrations {
+        let script = String(decoding: PackageResources._001_sealing_keys_sql, as: UTF8.self).split(separator: "{schema}")
+        return try Migrations(
+            schema: schema, owner: owner,
+            files: [("0001_sealing_keys.sql", Array(script.joined(separator: schema).utf8))])
+    }
+}
+
+extension Timestamp {
+    fileprivate init(_ time: PostgresTimestamp) { self.init(milliseconds: time.milliseconds) }
+
+    fileprivate var postgres: PostgresTimestamp { PostgresTimestamp(milliseconds: milliseconds) }
+}
