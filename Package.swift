@@ -55,7 +55,7 @@ let package = Package(
         library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"]),
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
-        library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto"]),
+        library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime"]),
         library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
         library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
