@@ -47,6 +47,7 @@ let package = Package(
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CIDN2", pkgConfig: "libidn2", apt: "libidn2-dev"),
+        system("CKafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
         .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
 
         // What the services share.
@@ -58,6 +59,7 @@ let package = Package(
         library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime"]),
         library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
         library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
+        library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),

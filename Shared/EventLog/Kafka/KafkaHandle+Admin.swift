@@ -1,0 +1,92 @@
+internal import CKafka
+internal import EventLog
+internal import EventSchema
+
+/// Metadata and topics.
+extension KafkaHandle {
+    func partitionCounts() throws(LogError) -> [String: Int] {
+        try withMetadata { metadata in
+            var counts: [String: Int] = [:]
+            for index in 0..<Int(metadata.topic_cnt) {
+                let topic = metadata.topics[index]
+                if topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = topic.topic { counts[String(cString: name)] = Int(topic.partition_cnt) }
+            }
+            return counts
+        }
+    }
+
+    func brokerCount() throws(LogError) -> Int { try withMetadata { Int($0.broker_cnt) } }
+
+    /// The leader of every partition.
+    func leaders() throws(LogError) -> [TopicPartition: Int32] {
+        try withMetadata { metadata in
+            var leaders: [TopicPartition: Int32] = [:]
+            for index in 0..<Int(metadata.topic_cnt) {
+                let entry = metadata.topics[index]
+                guard let name = entry.topic, let topic = Topic(rawValue: String(cString: name)) else { continue }
+                for index in 0..<Int(entry.partition_cnt) {
+                    let partition = entry.partitions[index]
+                    leaders[TopicPartition(topic, Int(partition.id))] = partition.leader
+                }
+            }
+            return leaders
+        }
+    }
+
+    private func withMetadata<Value>(_ body: (rd_kafka_metadata) -> Value) throws(LogError) -> Value {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(pointer, 1, nil, &metadata, 5_000)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw LogError(kafka: code, "asking Kafka for its topics") }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        return body(metadata.pointee)
+    }
+
+    func create(_ topic: Topic, partitions: Int, replicas: Int) throws(LogError) {
+        var message = [CChar](repeating: 0, count: 512)
+        guard let new = rd_kafka_NewTopic_new(topic.rawValue, Int32(partitions), Int32(replicas), &message, message.count) else {
+            throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot be described: \(text(message))")
+        }
+        defer { rd_kafka_NewTopic_destroy(new) }
+        for (name, value) in Self.configuration(of: topic, replicas: replicas) {
+            guard rd_kafka_NewTopic_set_config(new, name, value) == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot have \(name)")
+            }
+        }
+        guard let queue = rd_kafka_queue_new(pointer), let options = rd_kafka_AdminOptions_new(pointer, RD_KAFKA_ADMIN_OP_CREATETOPICS)
+        else { throw LogError(.unavailable, "out of memory") }
+        defer {
+            rd_kafka_AdminOptions_destroy(options)
+            rd_kafka_queue_destroy(queue)
+        }
+        rd_kafka_AdminOptions_set_operation_timeout(options, 15_000, &message, message.count)
+        var topics: [OpaquePointer?] = [new]
+        rd_kafka_CreateTopics(pointer, &topics, 1, options, queue)
+        guard let event = rd_kafka_queue_poll(queue, 30_000) else {
+            throw LogError(.unavailable, "creating the topic \(topic.rawValue) took over 30 seconds")
+        }
+        defer { rd_kafka_event_destroy(event) }
+        guard rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw LogError(kafka: rd_kafka_event_error(event), "creating the topic \(topic.rawValue)")
+        }
+        var count = 0
+        let results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
+        for index in 0..<count {
+            let code = rd_kafka_topic_result_error(results?[index])
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS {
+                throw LogError(kafka: code, "creating the topic \(topic.rawValue)")
+            }
+        }
+    }
+
+    /// Events for ever, commands and replies for an hour, everything stamped by the log and never chosen from outdated
+    /// replicas.
+    private static func configuration(of topic: Topic, replicas: Int) -> [(String, String)] {
+        let keepsForEver = topic.kind == .events || topic.kind == .keys
+        return [
+            ("cleanup.policy", "delete"), ("retention.ms", keepsForEver ? "-1" : "3600000"), ("retention.bytes", "-1"),
+            ("message.timestamp.type", "LogAppendTime"), ("min.insync.replicas", replicas >= 3 ? "2" : "1"),
+            ("unclean.leader.election.enable", "false"), ("max.message.bytes", "2000000"),
+            ("segment.ms", keepsForEver ? "604800000" : "600000"),
+        ]
+    }
+}

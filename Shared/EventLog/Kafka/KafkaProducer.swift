@@ -1,0 +1,145 @@
+internal import CKafka
+internal import EventLog
+internal import EventSchema
+internal import Runtime
+internal import Synchronization
+
+/// Appends records. A producer that broke is replaced; what it had not delivered fails.
+final class KafkaProducer: LogProducer {
+    typealias Completion = @Sendable (Result<Appended, LogError>) -> Void
+
+    private struct State {
+        var handle: KafkaHandle?
+        var isClosed = false
+    }
+
+    private let settings: KafkaSettings
+    private let client: String
+    private let state: Mutex<State>
+
+    init(_ settings: KafkaSettings, client: String) throws(LogError) {
+        self.settings = settings
+        self.client = client
+        let handle = try Self.makeHandle(settings, client)
+        // The first record of a topic would otherwise wait for its metadata, up to a second.
+        _ = try? handle.partitionCounts()
+        state = Mutex(State(handle: handle))
+        serve(handle)
+    }
+
+    private static func makeHandle(_ settings: KafkaSettings, _ client: String) throws(LogError) -> KafkaHandle {
+        try KafkaHandle(.producer, settings.producer, client: client, events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
+    }
+
+    func append(_ record: OutgoingRecord, completion: @escaping Completion) {
+        let failure: LogError? = state.withLock { state in
+            guard !state.isClosed else { return LogError(.closed, "the producer was closed") }
+            if state.handle == nil {
+                guard let handle = try? Self.makeHandle(settings, client) else {
+                    return LogError(.unavailable, "the producer broke and could not be made anew")
+                }
+                state.handle = handle
+                serve(handle)
+            }
+            guard let handle = state.handle else { return LogError(.unavailable, "the producer is being replaced") }
+            return produce(record, on: handle, completion)
+        }
+        if let failure { completion(.failure(failure)) }
+    }
+
+    private func produce(_ record: OutgoingRecord, on handle: KafkaHandle, _ completion: @escaping Completion) -> LogError? {
+        guard let headers = rd_kafka_headers_new(record.headers.count) else { return LogError(.unavailable, "out of memory") }
+        for header in record.headers {
+            header.value.withUnsafeBytes { bytes in
+                _ = rd_kafka_header_add(headers, header.name, -1, bytes.baseAddress, bytes.count)
+            }
+        }
+        let waiting = Unmanaged.passRetained(Waiting(completion))
+        let code = record.key.withUnsafeBytes { key in
+            record.value.withUnsafeBytes { value in
+                latchkey_produce(
+                    handle.pointer, record.partition.topic.rawValue, Int32(record.partition.partition), key.baseAddress, key.count,
+                    value.baseAddress, value.count, headers, waiting.toOpaque())
+            }
+        }
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        rd_kafka_headers_destroy(headers)
+        waiting.release()
+        return LogError(kafka: code, "appending to \(record.partition)")
+    }
+
+    /// Appends one record and blocks until it stands, or has failed.
+    func appendAndWait(_ record: OutgoingRecord) -> Result<Appended, LogError> {
+        let outcome = Mailbox<Result<Appended, LogError>>()
+        append(record) { outcome.send($0) }
+        return outcome.receive(within: .seconds(30)).first ?? .failure(LogError(.unavailable, "no acknowledgement within 30 seconds"))
+    }
+
+    @discardableResult
+    func flush(within timeout: Duration) -> Bool {
+        let deadline = ContinuousClock.now + timeout
+        guard let handle = state.withLock({ $0.handle }) else { return true }
+        while rd_kafka_outq_len(handle.pointer) > 0 {
+            guard ContinuousClock.now < deadline else { return false }
+            KafkaThread.rest(.milliseconds(2))
+        }
+        return true
+    }
+
+    func close() {
+        let handle = state.withLock { state in
+            state.isClosed = true
+            defer { state.handle = nil }
+            return state.handle
+        }
+        if let handle { rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)) }
+    }
+
+    // MARK: Acknowledgements
+
+    /// Completes what the handle delivers, until it was replaced or closed and nothing is left in it.
+    private func serve(_ handle: KafkaHandle) {
+        KafkaThread.start("kafka-ack") { [weak self] in
+            let queue = rd_kafka_queue_get_main(handle.pointer)
+            while true {
+                if let event = rd_kafka_queue_poll(queue, 100) {
+                    if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                        while let message = rd_kafka_event_message_next(event) { Self.complete(message.pointee, message) }
+                    } else if rd_kafka_event_error_is_fatal(event) != 0 {
+                        self?.retire(handle)
+                    }
+                    rd_kafka_event_destroy(event)
+                }
+                let isCurrent = self?.state.withLock { $0.handle === handle } ?? false
+                if !isCurrent, rd_kafka_outq_len(handle.pointer) == 0 { break }
+            }
+            rd_kafka_queue_destroy(queue)
+            handle.destroy()
+        }
+    }
+
+    private func retire(_ handle: KafkaHandle) {
+        state.withLock { state in
+            if state.handle === handle { state.handle = nil }
+        }
+        rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
+    }
+
+    private static func complete(_ message: rd_kafka_message_t, _ pointer: UnsafePointer<rd_kafka_message_t>) {
+        guard let opaque = latchkey_message_opaque(pointer) else { return }
+        let waiting = Unmanaged<Waiting>.fromOpaque(opaque).takeRetainedValue()
+        if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+            var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+            let time = rd_kafka_message_timestamp(pointer, &kind)
+            waiting.completion(.success(Appended(offset: message.offset, time: Timestamp(milliseconds: time))))
+        } else {
+            waiting.completion(.failure(LogError(kafka: message.err, "appending")))
+        }
+    }
+
+    /// Who waits for one acknowledgement; librdkafka carries the reference.
+    private final class Waiting: Sendable {
+        let completion: Completion
+        init(_ completion: @escaping Completion) { self.completion = completion }
+    }
+}

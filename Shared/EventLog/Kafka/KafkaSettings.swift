@@ -1,0 +1,63 @@
+/// How to reach Kafka, and any property of librdkafka.
+public struct KafkaSettings: Sendable {
+    /// `host:port`, comma-separated.
+    public var bootstrapServers: String
+    /// Properties by librdkafka's names, set last: for all handles.
+    public var properties: [String: String]
+
+    public init(bootstrapServers: String, properties: [String: String] = [:]) {
+        self.bootstrapServers = bootstrapServers
+        self.properties = properties
+    }
+
+    /// Properties from variables such as `LATCHKEY_KAFKA_SASL_USERNAME`: the rest of the name in lower case, with dots.
+    public static func properties(from environment: [String: String]) -> [String: String] {
+        let prefix = "LATCHKEY_KAFKA_"
+        var properties: [String: String] = [:]
+        for (name, value) in environment where name.hasPrefix(prefix) {
+            let property = name.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
+            properties[property] = value
+        }
+        return properties
+    }
+
+    private var common: [String: String] {
+        [
+            "bootstrap.servers": bootstrapServers,
+            "socket.nagle.disable": "true",
+            "socket.keepalive.enable": "true",
+            "reconnect.backoff.ms": "50",
+            "reconnect.backoff.max.ms": "1000",
+            "topic.metadata.refresh.interval.ms": "10000",
+            "log.connection.close": "false",
+            "api.version.request": "true",
+        ]
+    }
+
+    /// Idempotent, nothing waits to fill a batch, and what cannot be delivered in a few seconds fails.
+    var producer: [String: String] {
+        common.merging([
+            "enable.idempotence": "true", "acks": "all", "linger.ms": "0", "message.timeout.ms": "5000", "retry.backoff.ms": "20",
+            "partitioner": "murmur2_random", "message.max.bytes": "2000000", "queue.buffering.max.messages": "1000000",
+        ]) { $1 }.merging(properties) { $1 }
+    }
+
+    /// A reader of partitions that it chooses itself. Without committed offsets of its own: positions are explicit.
+    var reader: [String: String] {
+        common.merging([
+            "group.id": "latchkey-reader", "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "auto.offset.reset": "error", "enable.partition.eof": "true", "fetch.wait.max.ms": "100",
+            "fetch.error.backoff.ms": "20", "fetch.min.bytes": "1", "isolation.level": "read_uncommitted",
+            "queued.min.messages": "10000", "queued.max.messages.kbytes": "16384", "fetch.message.max.bytes": "2000000",
+        ]) { $1 }.merging(properties) { $1 }
+    }
+
+    /// A member of a group: it learns its share and commits positions, and reads nothing.
+    func member(of group: String) -> [String: String] {
+        common.merging([
+            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "partition.assignment.strategy": "range", "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000",
+            "max.poll.interval.ms": "60000", "auto.offset.reset": "latest",
+        ]) { $1 }.merging(properties) { $1 }
+    }
+}
