@@ -10,6 +10,7 @@ import time
 
 import health
 import logfiles
+import postgres as database
 import settings
 import supervisor
 import toolchain
@@ -105,12 +106,10 @@ def wait_until_ready(status):
 
 def at(status):
     ports = [process["port"] for process in status.get("processes", []) if process["port"]]
-    return addresses(status.get("address", "127.0.0.1"), ports) if ports else ""
-
-
-def addresses(address, ports):
-    host = f"[{address}]" if ":" in address else address
-    return " at " + ", ".join(f"http://{host}:{number}" for number in ports)
+    if not ports:
+        return ""
+    host = f"[{status['address']}]" if ":" in status["address"] else status["address"]
+    return " at " + ", ".join(f"{status['scheme']}://{host}:{number}" for number in ports)
 
 
 def start_in_foreground(state, options, folder):
@@ -123,7 +122,7 @@ def start_in_foreground(state, options, folder):
 
     def announce(message):
         if "ready" in message:
-            terminal.write(f"latchkey: ready{addresses(run.address, message['ready'])}; Ctrl-C stops everything\n".encode())
+            terminal.write(f"latchkey: ready{at(supervisor.read_status(state))}; Ctrl-C stops everything\n".encode())
         else:
             print(f"latchkey: {message['problem']}", file=sys.stderr, flush=True)
     run = supervisor.Supervisor(state, options, folder, announce, terminal)
@@ -142,7 +141,7 @@ def start_detached(state, options, folder):
     os.waitpid(child, 0)
     message = json.loads(text) if text else {"problem": f"the supervisor ended; see {state.file('logs', 'supervisor.log')}"}
     if "ready" in message:
-        print(f"Latchkey is ready{addresses(message['address'], message['ready'])}")
+        print(f"Latchkey is ready{at(supervisor.read_status(state))}")
         return 0
     if "running" in message:
         return already_running(state, options)
@@ -175,7 +174,7 @@ def run_as_daemon(state, options, folder, writer):
         if not lock.take():
             tell({"running": True})
             os._exit(0)
-        run = supervisor.Supervisor(state, options, folder, lambda message: tell({"address": run.address if "ready" in message else "", **message}))
+        run = supervisor.Supervisor(state, options, folder, tell)
         status = run.run()
     except BaseException:
         import traceback
@@ -209,7 +208,7 @@ def down(arguments):
 
 def status(arguments):
     parse = parser("status", "Shows every process: service, pid, state. Exit status 0 if all are ready, 3 if nothing runs, 1 otherwise.")
-    parse.add_argument("--json", action="store_true", help="print what the supervisor knows as JSON")
+    parse.add_argument("--json", action="store_true", help="print the same as JSON")
     options = parse.parse_args(arguments)
     state = State()
     known = supervisor.read_status(state)
@@ -358,6 +357,27 @@ def canonical(recipient):
     if "@" in text:
         return text.casefold()
     return "".join(character for character in text if character.isdigit() or character == "+")
+
+
+# postgres
+
+def postgres(arguments):
+    parse = parser("postgres", "Runs a program of Postgres on the private server, as its superuser: psql, pg_dump, pg_dumpall, …")
+    parse.add_argument("program", help="its name")
+    parse.add_argument("argument", nargs=argparse.REMAINDER, help="what it is told")
+    options = parse.parse_args(arguments)
+    server = database.Postgres(State(), None)
+    found = server.postmaster()
+    if not found or found[1] != "ready":
+        raise Problem("Postgres is not running")
+    program = server.program(os.path.basename(options.program))
+    if not os.access(program, os.X_OK):
+        raise Problem(f"there is no program {options.program!r} in {server.programs}", 2)
+    prefix = database.run_as_owner(server.owner, server.state.socket)
+    environment = {**database.clean_environment(), "PGHOST": server.socket, "PGPORT": str(database.PORT), "PGUSER": "postgres"}
+    environment["PGDATABASE"] = database.DATABASE
+    command = [*prefix, program, *options.argument]
+    os.execvpe(command[0], command, environment)
 
 
 # test

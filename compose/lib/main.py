@@ -1,4 +1,4 @@
-"""The commands of this folder: up, down, status, logs, code, test."""
+"""The commands of this folder: up, down, status, logs, code, postgres, test."""
 
 import sys
 

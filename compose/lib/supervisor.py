@@ -193,8 +193,7 @@ class Supervisor:
                 process = Process(name, [], [os.path.join(self.folder, service), "run"], environment, self.lines(name))
                 if service == "gateway":
                     process.port = self.options.port + number - 1
-                    environment["PORT"] = str(process.port)
-                    environment.pop("LATCHKEY_PORT", None)
+                    environment["PORT"] = environment["LATCHKEY_PORT"] = str(process.port)
                     environment.pop("LATCHKEY_OPERATIONS_PORT", None)
                 elif wanted != "0":
                     if next_port:
@@ -348,7 +347,8 @@ class Supervisor:
         write_privately(self.state.status, json.dumps({
             "pid": os.getpid(),
             "address": getattr(self, "address", "127.0.0.1"),
-            "outbox": self.caller.get("CONSOLE_OUTBOX") or self.state.outbox,
+            "scheme": "https" if self.caller.get("TLS_CERTIFICATE") else "http",
+            "outbox": os.path.abspath(self.caller.get("CONSOLE_OUTBOX") or self.state.outbox),
             "processes": [
                 {
                     "name": process.name,

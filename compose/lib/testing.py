@@ -22,7 +22,7 @@ LONGEST_RUN = 1500
 
 RESULT = re.compile(r'^\S+ Test (?P<name>".*"|\S+)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
 # What is worth seeing while tests run: issues and what belongs to them.
-ISSUE = re.compile(r"^(✘|↳|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
+ISSUE = re.compile(r"^(✘|↳ (?!Testing Library|Target Platform)|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
 
 
 class Outcome:
