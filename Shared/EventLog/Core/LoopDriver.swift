@@ -45,7 +45,7 @@ public final class LoopDriver<Store: ProjectionStore>: Sendable {
 
     public var status: LoopStatus { shown.withLock { $0 } }
 
-    /// What the log's clock shows, never early; `nil` until this instance decides on a partition.
+    /// What the log's clock shows, never early; `nil` until this instance has owned a partition.
     public var now: Timestamp? {
         shown.withLock { $0.clockDifference }.map { Timestamp(milliseconds: SteadyClock.now.milliseconds + $0) }
     }

@@ -295,6 +295,7 @@ struct LoopSession<Store: ProjectionStore> {
         }
         driver.shown.withLock {
             status.appendFailures = $0.appendFailures
+            status.clockDifference = status.clockDifference ?? $0.clockDifference
             $0 = status
         }
     }

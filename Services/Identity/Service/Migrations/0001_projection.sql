@@ -83,9 +83,9 @@ WHERE account.erased_at IS NULL;
 
 DO $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'latchkey_gateway') THEN
-        GRANT USAGE ON SCHEMA identity TO latchkey_gateway;
-        GRANT SELECT ON identity.accounts_for_gateway TO latchkey_gateway;
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'gateway') THEN
+        GRANT USAGE ON SCHEMA identity TO gateway;
+        GRANT SELECT ON identity.accounts_for_gateway TO gateway;
     END IF;
 END
 $$;

@@ -1,0 +1,150 @@
+internal import EventSchema
+internal import NotifierDomain
+
+/// Which attempts of this instance's partitions are on their way, which retries are due, and what the loop must hear of them:
+/// a synchronous state machine. What it holds is lost with the process, and comes back from the projection.
+struct DispatchTable: Sendable {
+    enum Input: Equatable, Sendable {
+        /// An attempt is confirmed and projected. `isOwn`: this process wrote it, so nobody else makes it.
+        case attempted(DeliveryAttempted, partition: Int, isOwn: Bool)
+        /// A failure is confirmed; the next attempt is due at this time.
+        case failed(MessageID, retryAt: Timestamp, partition: Int)
+        /// The send has come to an end, or to a stop until an operator looks at it.
+        case ended(MessageID)
+        /// The projection's open sends of partitions that were taken over.
+        case open([DeliveryTables.OpenSend])
+        case released([Int])
+        /// What a provider says of an attempt.
+        case concluded(MessageID, attempt: Int, Delivery.Outcome)
+        /// The provider may have taken the message, and removes doubles.
+        case unsure(MessageID, attempt: Int)
+        case tick
+    }
+
+    enum Action: Equatable, Sendable {
+        /// `isRepeat`: somebody may have handed it over before.
+        case deliver(DeliveryAttempted, isRepeat: Bool)
+        case submit(DeliveryPartition.Input, partition: Int)
+    }
+
+    private enum Phase: Sendable {
+        case delivering
+        /// The loop was told.
+        case concluded(Delivery.Outcome)
+        /// To be handed over again at this time.
+        case repeating(at: Timestamp)
+        /// The loop is told at this time, and from then on again and again until it has decided.
+        case waiting(until: Timestamp)
+    }
+
+    private struct Send: Sendable {
+        var partition: Int
+        /// `nil` while only a retry is waited for.
+        var attempt: DeliveryAttempted?
+        var phase: Phase
+        var repeats = 0
+    }
+
+    /// How soon something is tried again that had no effect.
+    private static let patience = Interval.seconds(1)
+    private static let longestPatience = Interval.seconds(30)
+
+    private var sends: [MessageID: Send] = [:]
+    /// Nothing is due before this time.
+    private var nextDue: Timestamp?
+
+    var count: Int { sends.count }
+
+    /// When `tick` has something to do; `nil`: not before something else happens.
+    var due: Timestamp? { nextDue }
+
+    /// `jitter` gives random numbers in `0 ..< 1`.
+    mutating func handle(_ input: Input, at now: Timestamp, jitter: () -> Double) -> [Action] {
+        switch input {
+        case .attempted(let attempt, let partition, let isOwn):
+            return attempted(attempt, partition, isRepeat: !isOwn, jitter: jitter)
+        case .failed(let send, let retryAt, let partition):
+            wait(send, until: retryAt, partition)
+            return tick(now)
+        case .ended(let send):
+            sends[send] = nil
+            return []
+        case .open(let open):
+            return resume(open, jitter: jitter) + tick(now)
+        case .released(let partitions):
+            sends = sends.filter { !partitions.contains($0.value.partition) }
+            return []
+        case .concluded(let send, let number, let outcome):
+            guard let entry = sends[send], let attempt = entry.attempt, attempt.attempt == number else { return [] }
+            sends[send]?.phase = .concluded(outcome)
+            return [submission(of: outcome, attempt, entry.partition, jitter)]
+        case .unsure(let send, let number):
+            guard let entry = sends[send], entry.attempt?.attempt == number, case .delivering = entry.phase else { return [] }
+            let wait = min(Self.patience.milliseconds << Int64(min(entry.repeats, 10)), Self.longestPatience.milliseconds)
+            sends[send]?.phase = .repeating(at: now + .milliseconds(wait))
+            sends[send]?.repeats += 1
+            note(now + .milliseconds(wait))
+            return []
+        case .tick:
+            return tick(now)
+        }
+    }
+
+    private mutating func attempted(
+        _ attempt: DeliveryAttempted, _ partition: Int, isRepeat: Bool, jitter: () -> Double
+    ) -> [Action] {
+        if let entry = sends[attempt.send], let known = entry.attempt, known.attempt >= attempt.attempt {
+            // What has been concluded may have got lost on its way to the log.
+            guard known.attempt == attempt.attempt, case .concluded(let outcome) = entry.phase else { return [] }
+            return [submission(of: outcome, known, entry.partition, jitter)]
+        }
+        sends[attempt.send] = Send(partition: partition, attempt: attempt, phase: .delivering)
+        return [.deliver(attempt, isRepeat: isRepeat)]
+    }
+
+    private mutating func resume(_ open: [DeliveryTables.OpenSend], jitter: () -> Double) -> [Action] {
+        var actions: [Action] = []
+        for send in open {
+            switch send.state {
+            case .attempting(let attempt): actions += attempted(attempt, send.partition, isRepeat: true, jitter: jitter)
+            case .waiting(_, let retryAt): wait(send.id, until: retryAt, send.partition)
+            case .absent, .failed, .unknown: break
+            }
+        }
+        return actions
+    }
+
+    private mutating func wait(_ send: MessageID, until time: Timestamp, _ partition: Int) {
+        sends[send] = Send(partition: partition, attempt: nil, phase: .waiting(until: time))
+        note(time)
+    }
+
+    private func submission(
+        of outcome: Delivery.Outcome, _ attempt: DeliveryAttempted, _ partition: Int, _ jitter: () -> Double
+    ) -> Action {
+        .submit(.concluded(attempt.send, attempt: attempt.attempt, outcome, jitter: jitter()), partition: partition)
+    }
+
+    private mutating func note(_ time: Timestamp) { nextDue = min(nextDue ?? time, time) }
+
+    private mutating func tick(_ now: Timestamp) -> [Action] {
+        guard let due = nextDue, due <= now else { return [] }
+        nextDue = nil
+        var actions: [(send: MessageID, action: Action)] = []
+        for (id, send) in sends {
+            switch send.phase {
+            case .delivering, .concluded: break
+            case .repeating(let time) where time <= now:
+                guard let attempt = send.attempt else { break }
+                sends[id]?.phase = .delivering
+                actions.append((id, .deliver(attempt, isRepeat: true)))
+            case .waiting(let time) where time <= now:
+                sends[id]?.phase = .waiting(until: now + Self.patience)
+                actions.append((id, .submit(.due(id), partition: send.partition)))
+                note(now + Self.patience)
+            case .repeating(let time), .waiting(let time): note(time)
+            }
+        }
+        return actions.sorted { $0.send.text < $1.send.text }.map(\.action)
+    }
+}

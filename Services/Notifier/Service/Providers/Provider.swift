@@ -1,0 +1,70 @@
+public import EventSchema
+
+/// Takes messages to people, through a service outside or to the console. Everything here blocks, and is called on threads
+/// that belong to the provider.
+public protocol Provider: Sendable {
+    /// As it stands in events: `console`.
+    var name: String { get }
+
+    /// Whether a message that is handed over again under the same id reaches its recipient once.
+    var removesDoubles: Bool { get }
+
+    /// How many messages one call takes.
+    var batchSize: Int { get }
+
+    /// How many calls may run at once.
+    var concurrency: Int { get }
+
+    /// Hands messages over, and says of each what became of it, in their order.
+    func deliver(_ messages: [OutgoingMessage]) -> [ProviderResult]
+
+    /// Whether a message was taken that somebody tried to hand over after `since`; `nil` where that cannot be told.
+    func hasTaken(_ id: MessageID, since: Timestamp) -> Bool?
+}
+
+public enum ProviderResult: Equatable, Sendable {
+    /// The provider took it, under its own id if it gives one.
+    case delivered(providerID: String?)
+    /// It certainly did not take it. `retryAfter` is what it asked for.
+    case failed(DeliveryFailed.Reason, retryAfter: Interval? = nil)
+    /// Nobody can tell whether it took it.
+    case unknown
+}
+
+/// A message as its recipient gets it.
+public struct OutgoingMessage: Equatable, Sendable, CustomStringConvertible {
+    /// The send's: the same for every attempt.
+    public var id: MessageID
+    public var channel: Channel
+    /// The canonical address or number.
+    public var recipient: String
+    public var purpose: Purpose
+    public var locale: LanguageTag
+    /// Of an e-mail.
+    public var subject: String?
+    public var text: String
+    public var code: String?
+    /// When the message was asked for.
+    public var requestedAt: Timestamp
+    /// When it is handed over.
+    public var time: Timestamp
+
+    public init(
+        id: MessageID, channel: Channel, recipient: String, purpose: Purpose, locale: LanguageTag, subject: String?, text: String,
+        code: String?, requestedAt: Timestamp, time: Timestamp
+    ) {
+        self.id = id
+        self.channel = channel
+        self.recipient = recipient
+        self.purpose = purpose
+        self.locale = locale
+        self.subject = subject
+        self.text = text
+        self.code = code
+        self.requestedAt = requestedAt
+        self.time = time
+    }
+
+    /// Nothing of what it says, and not to whom.
+    public var description: String { "message \(id)" }
+}
