@@ -19,16 +19,37 @@ public struct ChallengePartition: PartitionDomain {
     private let keys: VerificationKeys
     private let sealer: BoxSealer
     private let notifier: @Sendable () -> RecipientKey
+    private let draw: @Sendable () -> Draw
     private let codec = SchemaCodec.current
 
-    /// - Parameter notifier: the key that codes are sealed to now. It is known before the first command is read.
+    /// What is random about a code.
+    public struct Draw: Sendable {
+        /// Six digits.
+        public var code: String
+        /// 16 bytes.
+        public var salt: [UInt8]
+
+        public init(code: String, salt: [UInt8]) {
+            self.code = code
+            self.salt = salt
+        }
+
+        /// From the CSPRNG.
+        public static func random() -> Draw { Draw(code: Random.code(digits: digits), salt: Random.bytes(16)) }
+    }
+
+    /// - Parameters:
+    ///   - notifier: the key that codes are sealed to now. It is known before the first command is read.
+    ///   - draw: simulations draw from a seed.
     public init(
-        rules: Challenge.Rules, keys: VerificationKeys, sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey
+        rules: Challenge.Rules, keys: VerificationKeys, sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey,
+        draw: @escaping @Sendable () -> Draw = { .random() }
     ) {
         self.rules = rules
         self.keys = keys
         self.sealer = sealer
         self.notifier = notifier
+        self.draw = draw
     }
 
     // MARK: Reading
@@ -50,11 +71,11 @@ public struct ChallengePartition: PartitionDomain {
         // What is reset is the password of one account, or nothing at all.
         let resetsAccount = request.purpose == .passwordReset && !request.decoy
         guard (request.account != nil) == resetsAccount else { return .malformed }
-        let code = Random.code(digits: Self.digits)
-        let hmac = keys.hmac(of: code, subject: request.subject, purpose: request.purpose)
+        let draw = draw()
+        let hmac = keys.hmac(of: draw.code, subject: request.subject, purpose: request.purpose)
         let context = SealingContext.code(subject: request.subject, purpose: request.purpose)
-        guard let box = try? sealer.seal(Array(code.utf8), to: notifier(), context: context) else { return .malformed }
-        return .input(.issue(request, DrawnCode(hmac: hmac, salt: Random.bytes(16), code: box)))
+        guard let box = try? sealer.seal(Array(draw.code.utf8), to: notifier(), context: context) else { return .malformed }
+        return .input(.issue(request, DrawnCode(hmac: hmac, salt: draw.salt, code: box)))
     }
 
     private func read(_ request: ConfirmCode) -> Reading<ChallengeInput> {
