@@ -32,7 +32,8 @@ struct SilenceTests {
         let file = try #require(tmpfile())
         defer { fclose(file) }
         fflush(nil)
-        let (out, err) = (dup(STDOUT_FILENO), dup(STDERR_FILENO))
+        // Not for child processes that other tests start meanwhile.
+        let (out, err) = (fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0))
         dup2(fileno(file), STDOUT_FILENO)
         dup2(fileno(file), STDERR_FILENO)
         body()
