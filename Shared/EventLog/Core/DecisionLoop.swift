@@ -155,6 +155,19 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var isBehindStart: Bool { chain.isRecognising }
 
     public var position: ChainPosition { chain.position }
+
+    var status: PartitionStatus {
+        var status = PartitionStatus()
+        status.counters = counters
+        status.settledSequence = settledSequence
+        if isOwner, isCaughtUp {
+            let isCertain = speculative.pending.isEmpty && speculative.decided.isEmpty
+            status.inboxes = isCertain ? speculative.inboxes : inboxes
+        }
+        status.open = open.count
+        return status
+    }
+
     public var isOwned: Bool { isOwner }
     /// How many aggregates, remembered commands and open inputs are held.
     public var sizes: (aggregates: Int, commands: Int, open: Int) { (aggregates.count, memory.count, open.count) }

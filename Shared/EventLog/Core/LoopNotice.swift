@@ -13,6 +13,20 @@ public enum LoopNotice: Sendable {
     case resumes
 }
 
+/// What a driver shows of one partition.
+public struct PartitionStatus: Sendable {
+    public var counters = LoopCounters()
+    /// The last own event that took effect where decisions look for it.
+    public var settledSequence: Int64 = 0
+    /// How far the inboxes are read for good: the outcome of everything before is certain. `nil` where another instance, or
+    /// nobody, reads them.
+    public var inboxes: InboxPositions?
+    /// Inputs that were read and are not decided yet.
+    public var open = 0
+
+    public init() {}
+}
+
 /// What a driver shows to health checks and metrics.
 public struct LoopStatus: Sendable {
     /// Whether the log answers.
@@ -27,6 +41,8 @@ public struct LoopStatus: Sendable {
     /// Next offset and head sequence of the own events, by partition.
     public var positions: [Int: (offset: Int64, sequence: Int64)] = [:]
     public var appendFailures = 0
+    /// What is known of each partition that is followed here.
+    public var partitions: [Int: PartitionStatus] = [:]
     /// How far the log's clock is ahead of this process's steady one, in milliseconds.
     var clockDifference: Int64?
 

@@ -292,6 +292,7 @@ struct LoopSession<Store: ProjectionStore> {
             }
             status.positions[partition] = (loop.position.offset, loop.position.head.sequence)
             status.counters.add(loop.counters)
+            status.partitions[partition] = loop.status
         }
         driver.shown.withLock {
             status.appendFailures = $0.appendFailures
