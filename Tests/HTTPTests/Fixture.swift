@@ -1,4 +1,4 @@
-import JSON
+import Synchronization
 import Testing
 
 @testable import HTTP
@@ -29,14 +29,77 @@ struct Fixture: Sendable {
         return settings
     }
 
-    func connect(timeout: Duration = .seconds(10)) throws -> SocketConnection { try SocketConnection(port: port, timeout: timeout) }
+    func connect() async throws -> RawConnection { try await RawConnection(port: port) }
 
     /// Sends bytes on a fresh connection and reads one response.
-    func raw(_ text: String) throws -> ClientResponse {
-        let connection = try connect()
-        try connection.send(text)
-        return try connection.receive()
+    func raw(_ text: String) async throws -> ClientResponse {
+        let connection = try await connect()
+        try await connection.send(text)
+        return try await connection.receive()
     }
+}
+
+/// Runs the same test against the application in memory and against a socket.
+func withBothClients(
+    _ router: Router, rules: HTTPApplication.Configuration = .init(), failures: any FailureResponses = BareFailures(),
+    observe: [@Sendable (Observation) -> Void] = [], _ body: (any Client) async throws -> Void
+) async throws {
+    try await body(InMemoryClient(HTTPApplication(router: router, configuration: rules, failures: failures, observe: observe)))
+    try await Fixture.serve(router, rules: rules, failures: failures, observe: observe) { fixture async throws in
+        try await body(SocketClient(port: fixture.port))
+    }
+}
+
+/// Opens when a test says so; lets handlers wait for a state instead of a time.
+actor Latch {
+    private var isOpen = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    func open() {
+        isOpen = true
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    func wait() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+}
+
+/// Collects what callbacks tell; waits until there is enough.
+final class Collector<Value: Sendable>: Sendable {
+    private let state = Mutex<(values: [Value], waiter: (count: Int, continuation: CheckedContinuation<Void, Never>)?)>(([], nil))
+
+    var values: [Value] { state.withLock { $0.values } }
+
+    func add(_ value: Value) {
+        let done: CheckedContinuation<Void, Never>? = state.withLock { state in
+            state.values.append(value)
+            guard let waiter = state.waiter, state.values.count >= waiter.count else { return nil }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        done?.resume()
+    }
+
+    /// For one waiter at a time.
+    func wait(for count: Int) async -> [Value] {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.values.count >= count { return true }
+                state.waiter = (count, continuation)
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return values
+    }
+}
+
+/// Asks again and again until the state is there; the suite's time limit ends it if it never is.
+func eventually(_ isReached: () async throws -> Bool) async rethrows {
+    while try await !isReached() { await Task.yield() }
 }
 
 extension Result where Failure == any Error {

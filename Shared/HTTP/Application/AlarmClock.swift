@@ -105,7 +105,8 @@ final class AlarmClock: @unchecked Sendable {
                 if due == Alarm.rung {
                     // Stays silent until it is moved.
                 } else if due <= now {
-                    if alarm.due.compareExchange(expected: due, desired: Alarm.rung, ordering: .sequentiallyConsistent).exchanged {
+                    if alarm.due.compareExchange(expected: due, desired: Alarm.rung, ordering: .sequentiallyConsistent).exchanged
+                    {
                         ringing.append(alarm)
                     } else {
                         earliest = now

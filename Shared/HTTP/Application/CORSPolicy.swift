@@ -22,7 +22,8 @@ public struct CORSPolicy: Hashable, Sendable {
 
     /// Whether the request asks what an origin may do (Fetch standard, CORS preflight).
     func isPreflight(_ request: Request) -> Bool {
-        request.method == .options && request.headers.contains("Origin") && request.headers.contains("Access-Control-Request-Method")
+        request.method == .options && request.headers.contains("Origin")
+            && request.headers.contains("Access-Control-Request-Method")
     }
 
     /// The answer to a preflight: what is allowed, or, for a strange origin, nothing.

@@ -49,16 +49,23 @@ public final class HTTPApplication: Sendable {
         let parameters: PathParameters
         let bodyLimit: Int
         let handler: Handler
+        /// Whether there is a route; else the handler says that there is none.
+        let isRouted: Bool
         /// Whether the handler counts against the limit of requests in flight.
         let isLimited: Bool
     }
 
-    func plan(_ method: HTTPMethod, _ path: RequestPath, _ headers: Headers) -> Plan {
-        switch routes.match(method, path) {
+    func plan(_ method: HTTPMethod, _ head: RequestHead) -> Plan {
+        if let failure = head.failure { return plan(for: failure) }
+        if head.isServerWide {
+            let allowed = routes.methods.map(\.rawValue).joined(separator: ", ")
+            return plan(route: "*") { _, _ in Response(.noContent, headers: ["Allow": allowed]) }
+        }
+        switch routes.match(method, head.path) {
         case .endpoint(let endpoint, let parameters):
             return Plan(
                 route: endpoint.template, parameters: parameters, bodyLimit: endpoint.bodyLimit ?? configuration.bodyLimit,
-                handler: endpoint.handler, isLimited: endpoint.isLimited)
+                handler: endpoint.handler, isRouted: true, isLimited: endpoint.isLimited)
         case .otherMethods(let template, let allowed):
             let cors = configuration.cors
             guard method == .options else { return plan(for: .methodNotAllowed(allowed: allowed), route: template) }
@@ -78,19 +85,33 @@ public final class HTTPApplication: Sendable {
     private func plan(route: String?, _ handler: @escaping Handler) -> Plan {
         Plan(
             route: route, parameters: PathParameters(), bodyLimit: configuration.bodyLimit, handler: middleware.around(handler),
-            isLimited: false)
+            isRouted: false, isLimited: false)
+    }
+
+    /// The answer to a request that nothing behind the protocol shall see, not even middleware.
+    func refusal(_ request: Request, _ failure: HTTPFailure, route: String?) -> Response {
+        let refused = Mutex(Response(failure.status))
+        exchange(request, route, PathParameters()) { response in refused.withLock { $0 = response } }
+            .finish(failures.complete(failure))
+        return refused.withLock { $0 }
+    }
+
+    private func exchange(
+        _ request: Request, _ route: String?, _ parameters: PathParameters, onResponse: @escaping @Sendable (Response) -> Void
+    ) -> Exchange {
+        Exchange(
+            application: self, request: request,
+            context: RequestContext(
+                requestID: RequestID.of(request.headers),
+                trace: request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }?.child() ?? .random(),
+                deadline: ContinuousClock.now + configuration.deadline, route: route, parameters: parameters),
+            onResponse: onResponse)
     }
 
     /// Answers a request: `onResponse` is called exactly once, perhaps before this returns.
     @discardableResult
     func dispatch(_ request: Request, _ plan: Plan, onResponse: @escaping @Sendable (Response) -> Void) -> Exchange {
-        let exchange = Exchange(
-            application: self, request: request,
-            context: RequestContext(
-                requestID: RequestID.of(request.headers),
-                trace: request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }?.child() ?? .random(),
-                deadline: ContinuousClock.now + configuration.deadline, route: plan.route, parameters: plan.parameters),
-            onResponse: onResponse)
+        let exchange = exchange(request, plan.route, plan.parameters, onResponse: onResponse)
         if plan.isLimited, running.add(1, ordering: .relaxed).newValue > configuration.inFlightLimit {
             running.subtract(1, ordering: .relaxed)
             exchange.finish(failures.complete(.unavailable(retryAfter: configuration.retryAfter)))

@@ -15,8 +15,8 @@ public struct InMemoryClient: Client {
         let head = RequestHead.check(method: request.method.rawValue, target: request.target, headers: headers)
         let message = Request(
             method: request.method, path: head.path, query: head.query, headers: headers, body: request.body, peer: peer)
-        var plan = head.failure.map { application.plan(for: $0) } ?? application.plan(message.method, message.path, headers)
-        if request.body.count > plan.bodyLimit {
+        var plan = application.plan(message.method, head)
+        if plan.isRouted, request.body.count > plan.bodyLimit {
             plan = application.plan(for: .payloadTooLarge(limit: plan.bodyLimit), route: plan.route)
         }
         let response = await withCheckedContinuation { continuation in

@@ -23,7 +23,8 @@ public final class SocketConnection: @unchecked Sendable {
         guard let address = IPAddress(address) else { throw .cannotConnect(reason: "not an address") }
         socket = Glibc.socket(address.isV4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw .cannotConnect(reason: String(cString: strerror(errno))) }
-        var limit = timeval(tv_sec: Int(timeout.nanoseconds / 1_000_000_000), tv_usec: Int(timeout.nanoseconds % 1_000_000_000 / 1_000))
+        var limit = timeval(
+            tv_sec: Int(timeout.nanoseconds / 1_000_000_000), tv_usec: Int(timeout.nanoseconds % 1_000_000_000 / 1_000))
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1
@@ -39,7 +40,9 @@ public final class SocketConnection: @unchecked Sendable {
     public func send(_ bytes: [UInt8]) throws(ClientError) {
         var sent = 0
         while sent < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) }
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw errno == EAGAIN ? .timedOut : .closed }
             sent += count

@@ -5,7 +5,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible, LosslessSt
     let low: UInt64
     public let isV4: Bool
 
-    private init(high: UInt64, low: UInt64, isV4: Bool) {
+    fileprivate init(high: UInt64, low: UInt64, isV4: Bool) {
         self.high = high
         self.low = low
         self.isV4 = isV4
@@ -71,7 +71,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
     /// Number of leading bits that count: 0–32 or 0–128.
     public let prefixLength: Int
 
-    /// `nil` if the text is malformed or bits are set behind the prefix.
+    /// `nil` if the text is malformed. Bits behind the prefix do not count.
     public init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = IPAddress(String(decoding: parts[0], as: UTF8.self)) else { return nil }
@@ -85,10 +85,9 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
             guard (0...length).contains(given) else { return nil }
             length = given
         }
-        self.base = base
-        prefixLength = length
         let mask = AddressBlock.mask(length)
-        guard base.high & ~mask.high == 0, base.low & ~mask.low == 0 else { return nil }
+        self.base = IPAddress(high: base.high & mask.high, low: base.low & mask.low, isV4: base.isV4)
+        prefixLength = length
     }
 
     public func contains(_ address: IPAddress) -> Bool {

@@ -20,7 +20,8 @@ extension Request {
 private func forwardedAddress(_ text: String) -> IPAddress? {
     let bytes = text.utf8
     func isPort(_ digits: Substring.UTF8View) -> Bool {
-        (1...5).contains(digits.count) && digits.allSatisfy { $0 &- 0x30 < 10 } && Int(Substring(digits)).map { $0 < 65536 } == true
+        (1...5).contains(digits.count) && digits.allSatisfy { $0 &- 0x30 < 10 }
+            && Int(Substring(digits)).map { $0 < 65536 } == true
     }
     if bytes.first == UInt8(ascii: "[") {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }

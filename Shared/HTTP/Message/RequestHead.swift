@@ -3,6 +3,8 @@ struct RequestHead {
     var path: RequestPath
     var query: Query
     var failure: HTTPFailure?
+    /// The target is `*`: the request asks about the server, not about a resource.
+    var isServerWide = false
     /// The body comes in chunks.
     var isChunked = false
     /// The body's announced length in bytes.
@@ -25,7 +27,10 @@ struct RequestHead {
     private mutating func read(_ target: String, _ method: String) -> Bool {
         let bytes = target.utf8
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else { return false }
-        if target == "*" { return method == "OPTIONS" }
+        if target == "*" {
+            isServerWide = true
+            return method == "OPTIONS"
+        }
         var rest = Substring(target)
         if bytes.first != UInt8(ascii: "/") {
             let lowercased = target.prefix(8).lowercased()

@@ -75,10 +75,18 @@ struct RouteTree: Sendable {
             return .endpoint(
                 endpoint, isPlain ? PathParameters() : PathParameters(names: endpoint.parameterNames, values: values))
         }
-        var allowed = Set(endpoints.keys)
-        if allowed.contains(.get) { allowed.insert(.head) }
-        allowed.insert(.options)
-        return .otherMethods(template: nodes[position].template, allowed: allowed.sorted { $0.rawValue < $1.rawValue })
+        return .otherMethods(template: nodes[position].template, allowed: RouteTree.answered(endpoints.keys))
+    }
+
+    /// Every method that some route answers, sorted.
+    var methods: [HTTPMethod] { RouteTree.answered(nodes.flatMap(\.endpoints.keys)) }
+
+    /// Methods with routes, and those that are answered from them.
+    private static func answered(_ routed: some Sequence<HTTPMethod>) -> [HTTPMethod] {
+        var methods = Set(routed)
+        if methods.contains(.get) { methods.insert(.head) }
+        methods.insert(.options)
+        return methods.sorted { $0.rawValue < $1.rawValue }
     }
 
     /// The node of a path that has endpoints: literals first, parameters where no literal leads to one.

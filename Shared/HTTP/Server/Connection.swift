@@ -10,6 +10,8 @@ final class Connection: Alarm, @unchecked Sendable {
     /// How far the answer is. The library calls the handler again when it is ready.
     private enum Reply {
         case none
+        /// The request is being read.
+        case reading
         /// The handler runs on the event loop's thread.
         case starting
         /// The connection is suspended; whoever answers resumes it.
@@ -63,6 +65,10 @@ final class Connection: Alarm, @unchecked Sendable {
     /// Ends a connection whose client is too slow. The event loop notices and cleans up.
     override func ring() {
         guard hasRung else { return }
+        cutOff()
+    }
+
+    private func cutOff() {
         isOpen.withLock { isOpen in
             if isOpen { _ = shutdown(socket, Int32(SHUT_RDWR)) }
         }
@@ -74,6 +80,7 @@ final class Connection: Alarm, @unchecked Sendable {
     func begin(target: UnsafePointer<CChar>?) {
         isActive = true
         server.active.add(1, ordering: .relaxed)
+        reply.withLock { $0 = .reading }
         targetAddress = target
         self.target = target.map { String(cString: $0) } ?? ""
         allow(server.headerTimeout)
@@ -81,7 +88,8 @@ final class Connection: Alarm, @unchecked Sendable {
 
     /// Called for the head, for each piece of the body, at the end, and after a resumption.
     func handle(
-        _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>
+        _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?,
+        _ size: UnsafeMutablePointer<Int>
     ) -> MHD_Result {
         guard isHeadRead else {
             isHeadRead = true
@@ -93,7 +101,7 @@ final class Connection: Alarm, @unchecked Sendable {
         }
         let state: Response?? = reply.withLock { reply in
             switch reply {
-            case .none: .some(nil)
+            case .none, .reading: .some(nil)
             case .ready(let response): response
             case .starting, .suspended: .none
             }
@@ -160,14 +168,18 @@ final class Connection: Alarm, @unchecked Sendable {
         query = head.query
         if let failure = head.failure { return refuse(failure) }
 
-        let plan = server.application.plan(self.method, path, headers)
+        let plan = server.application.plan(self.method, head)
         self.plan = plan
         isChunked = head.isChunked
         // A reader that takes the end of a chunk for something else than we do would see the rest of this connection
         // differently, so there is no rest.
         endsAfterReply = isChunked || server.isStopping
         if head.contentLength > UInt64(plan.bodyLimit) {
-            return refuse(.payloadTooLarge(limit: plan.bodyLimit), route: plan.route)
+            if plan.isRouted { return refuse(.payloadTooLarge(limit: plan.bodyLimit), route: plan.route) }
+            // Where there is no route, that is the answer, whatever the body.
+            endsAfterReply = true
+            endsEarly = true
+            return run()
         }
         if head.contentLength > 0 { body.reserveCapacity(Int(head.contentLength)) }
         if isChunked || head.contentLength > 0 { allow(server.bodyTimeout) }
@@ -192,11 +204,32 @@ final class Connection: Alarm, @unchecked Sendable {
         if bodyBytes <= plan.bodyLimit {
             body.append(contentsOf: UnsafeRawBufferPointer(data))
         } else {
-            // Only a chunked body gets here. The library cannot answer in the middle of it; what fits is read over.
+            // Only a chunked body gets here. The library cannot answer in the middle of it: some is read over.
             body = []
-            guard bodyBytes <= plan.bodyLimit + ServerCore.overrun else { return .NO }
+            if bodyBytes > plan.bodyLimit + ServerCore.overrun {
+                return cut(.payloadTooLarge(limit: plan.bodyLimit), route: plan.route)
+            }
         }
         return .YES
+    }
+
+    /// Ends the connection in the middle of a body, past the library, with an answer where no TLS stands between.
+    private func cut(_ failure: HTTPFailure, route: String?) -> MHD_Result {
+        endsEarly = true
+        guard !server.isSecure else { return .NO }
+        let response = server.application.refusal(request, failure, route: route)
+        var head = "HTTP/1.1 \(response.status) \r\n"
+        for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
+        head += "Content-Length: \(response.body.count)\r\nConnection: close\r\n\r\n"
+        // A client that takes nothing gets nothing.
+        (Array(head.utf8) + response.body).withUnsafeBytes { bytes in
+            _ = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+        return .NO
+    }
+
+    private var request: Request {
+        Request(method: method, path: path, query: query, headers: headers, body: body, peer: peer, isSecure: server.isSecure)
     }
 
     // MARK: The answer
@@ -207,8 +240,7 @@ final class Connection: Alarm, @unchecked Sendable {
         if bodyBytes > plan.bodyLimit {
             plan = server.application.plan(for: .payloadTooLarge(limit: plan.bodyLimit), route: plan.route)
         }
-        let request = Request(
-            method: method, path: path, query: query, headers: headers, body: body, peer: peer, isSecure: server.isSecure)
+        let request = request
         body = []
         // The handler's time is the application's to watch.
         AlarmClock.shared.move(self, to: .max)
@@ -244,22 +276,30 @@ final class Connection: Alarm, @unchecked Sendable {
         if mustResume { server.resume(handle) }
     }
 
-    /// Gives up a handler that still runs, so that the connection can end.
+    /// Gives up what would keep the connection: a handler that still runs, a request that is not complete.
     func abandon() {
-        let exchange: Exchange? = reply.withLock { reply in
-            if case .suspended(let exchange) = reply { exchange } else { nil }
+        let state = reply.withLock { $0 }
+        switch state {
+        case .suspended(let exchange):
+            exchange.abandon(.unavailable(retryAfter: server.application.configuration.retryAfter))
+        case .reading: cutOff()
+        case .none, .starting, .ready: break
         }
-        exchange?.abandon(.unavailable(retryAfter: server.application.configuration.retryAfter))
     }
 
     private func send(_ response: Response) -> MHD_Result {
         allow(server.writeTimeout)
         let ends = endsAfterReply || server.isStopping
-        guard let message = responseMessage(response, endsConnection: ends) ?? responseMessage(
-            server.application.failures.complete(.internalError), endsConnection: ends)
-        else { return .NO }
+        if let message = responseMessage(response, endsConnection: ends) { return queue(message, response.status) }
+        // A header field that is none: a mistake of the application, which the client does not get to see.
+        let failure = server.application.failures.complete(.internalError)
+        guard let message = responseMessage(failure, endsConnection: ends) else { return .NO }
+        return queue(message, failure.status)
+    }
+
+    private func queue(_ message: OpaquePointer, _ status: HTTPStatus) -> MHD_Result {
         defer { MHD_destroy_response(message) }
-        return MHD_queue_response(handle, UInt32(response.status.rawValue), message)
+        return MHD_queue_response(handle, UInt32(status.rawValue), message)
     }
 }
 

@@ -65,7 +65,9 @@ struct HeadReader {
             name: String(decoding: nameBytes, as: UTF8.self),
             value: String(decoding: UnsafeRawBufferPointer(rebasing: raw[..<trimmedLength]), as: UTF8.self))
         // The library frames the body by the untrimmed value.
-        if trimmedLength != valueLength, Headers.same(field.name, "Transfer-Encoding") || Headers.same(field.name, "Content-Length") {
+        if trimmedLength != valueLength,
+            Headers.same(field.name, "Transfer-Encoding") || Headers.same(field.name, "Content-Length")
+        {
             return
         }
         headers.append(field.name, field.value)

@@ -48,7 +48,8 @@ extension IPAddress {
     init?(_ name: UnsafePointer<sockaddr_storage>) {
         switch Int32(name.pointee.ss_family) {
         case AF_INET:
-            self.init(v4: name.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt32(bigEndian: $0.pointee.sin_addr.s_addr) })
+            self.init(
+                v4: name.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt32(bigEndian: $0.pointee.sin_addr.s_addr) })
         case AF_INET6:
             let halves = name.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
                 withUnsafeBytes(of: pointer.pointee.sin6_addr) { bytes in

@@ -19,7 +19,8 @@ public struct OperationsServer: Component {
         server = HTTPServer(HTTPApplication(router: router, configuration: rules), configuration)
     }
 
-    public init(_ configuration: HTTPServer.Configuration, readiness: Readiness, metrics: @escaping @Sendable () async -> String) {
+    public init(_ configuration: HTTPServer.Configuration, readiness: Readiness, metrics: @escaping @Sendable () async -> String)
+    {
         self.init(configuration, obstacles: { readiness.obstacles }, metrics: metrics)
     }
 
