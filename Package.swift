@@ -60,6 +60,7 @@ let package = Package(
         library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
         library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
+        library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),

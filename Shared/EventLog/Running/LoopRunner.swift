@@ -1,0 +1,95 @@
+public import EventLog
+internal import EventSchema
+public import Runtime
+
+/// Runs the loops of a service as a part of it, on one thread, and tells operators what they do.
+public final class LoopRunner<Store: ProjectionStore>: Component {
+    /// The name of its part in readiness.
+    public static var part: String { "decisions" }
+
+    public let name = "decisions"
+    public let driver: LoopDriver<Store>
+    private let readiness: Readiness
+    private let lag: LagMeter
+
+    /// How long an instance without a partition waits for one before it calls itself ready: there may be more instances than
+    /// partitions.
+    private static var patience: Duration { .seconds(5) }
+
+    /// - Parameters:
+    ///   - noticed: called on the loop's thread, after the notice was logged.
+    ///   - happened: called on the loop's thread, after an event took effect here.
+    public init(
+        log: any EventLog, domain: Store.Domain, settings: LoopSettings, authenticator: RecordAuthenticator, store: Store,
+        context: ServiceContext, noticed: @escaping @Sendable (LoopNotice) -> Void = { _ in },
+        happened: @escaping @Sendable (ConfirmedEvent<Store.Domain.Event>, _ isOwner: Bool) -> Void = { _, _ in }
+    ) {
+        let logger = context.logger
+        let driver = LoopDriver(
+            log: log, domain: domain, settings: settings, authenticator: authenticator, store: store,
+            writer: MessageID.random().text,
+            notice: { notice in
+                notice.write(to: logger)
+                noticed(notice)
+            }, happened: happened)
+        self.driver = driver
+        readiness = context.readiness
+        lag = LagMeter(log: log, settings: settings, status: { driver.status })
+        readiness.expect(Self.part)
+        LoopMetrics.register(in: context.metrics, settings: settings, status: { driver.status }, lag: lag)
+    }
+
+    /// Decides until a shutdown is asked for.
+    ///
+    /// - Throws: `LogError` for what does not pass by waiting.
+    public func run() async throws {
+        let driver = driver
+        let watch = Task { await self.watch() }
+        let meter = lag.start()
+        defer {
+            watch.cancel()
+            meter.stop.raise()
+        }
+        try await WorkerThread(name: "decisions", wake: { driver.stop() }) { _ in try driver.run() }.run()
+    }
+
+    /// Keeps readiness up to date.
+    private func watch() async {
+        let start = ContinuousClock.now
+        while !Task.isCancelled {
+            let obstacle = Self.obstacle(driver.status, waited: ContinuousClock.now - start)
+            readiness.set(Self.part, ready: obstacle == nil, obstacle ?? "")
+            try? await Task.sleep(for: .milliseconds(obstacle == nil ? 500 : 50))
+        }
+    }
+
+    static func obstacle(_ status: LoopStatus, waited: Duration) -> String? {
+        if let (partition, error) = status.gaveUp.min(by: { $0.key < $1.key }) {
+            return "partition \(partition) stands still: \(error.code.rawValue)"
+        }
+        if !status.isAvailable { return "the log is away" }
+        if !status.hasStarted { return "events are being read" }
+        if status.owned.isEmpty { return waited < patience ? "no partition was assigned yet" : nil }
+        return status.owned.isSubset(of: status.ready) ? nil : "partitions are being taken over"
+    }
+}
+
+extension LoopNotice {
+    func write(to logger: Logger) {
+        switch self {
+        case .tookOver(let partitions): logger.info("took partitions over", ["partitions": .public(Self.list(partitions))])
+        case .released(let partitions): logger.info("released partitions", ["partitions": .public(Self.list(partitions))])
+        case .readsFromBeginning(let partitions):
+            logger.notice(
+                "no position was committed: events are read from the beginning", ["partitions": .public(Self.list(partitions))])
+        case .gaveUp(let partition, let error):
+            logger.error(
+                "a partition stands still until this process starts again",
+                ["partition": .public(partition.description), "reason": .public(error.description)])
+        case .waits(let error): logger.warning("waiting", ["reason": .public(error.description)])
+        case .resumes: logger.notice("going on")
+        }
+    }
+
+    private static func list(_ partitions: [Int]) -> String { partitions.sorted().map(String.init).joined(separator: ",") }
+}
