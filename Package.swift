@@ -105,6 +105,7 @@ let package = Package(
         tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "TestSupport"]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
+        tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
         tests("IdentityTests", ["TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),

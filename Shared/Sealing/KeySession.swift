@@ -31,6 +31,9 @@ struct KeySession {
             } catch .log(let error) where error.isRetriable || error.code == .closed {
                 if !isLogAway { keeper.logger.warning("the log is away", ["reason": .public(error.description)]) }
                 isLogAway = true
+                if !follower.hasReachedEnd {
+                    keeper.readiness.set(KeyKeeper.part, ready: false, "the topic keys cannot be read")
+                }
                 keeper.rest(Self.retryPause)
             }
         }
@@ -41,13 +44,7 @@ struct KeySession {
     private mutating func follow(until stop: StopFlag) throws(SealingError) {
         let (consumer, producer) = try open()
         keeper.setConsumer(consumer)
-        let publisher = producer.map { producer in
-            KeyPublisher(producer: producer, authenticator: keeper.authenticator) { [keeper] result in
-                if case .failure(let error) = result {
-                    keeper.logger.warning("a sealing key was not published", ["reason": .public(error.description)])
-                }
-            }
-        }
+        let publisher = producer.map { KeyPublisher(producer: $0, authenticator: keeper.authenticator) }
         defer {
             keeper.setConsumer(nil)
             producer?.flush(within: .seconds(3))
@@ -57,6 +54,10 @@ struct KeySession {
         follower.follow(on: consumer)
         while !stop.isRaised {
             let learned = try step(consumer)
+            if let failure = publisher?.takeFailure() {
+                keeper.logger.warning("a sealing key was not published", ["reason": .public(failure.description)])
+                due = min(due, .now + Self.retryPause)
+            }
             if follower.hasReachedEnd {
                 // Another instance may have made a pair that this one does not hold yet.
                 let isNews = learned.contains { $0.service == keeper.own.service && !keeper.own.holds($0.key) }

@@ -18,8 +18,6 @@ public final class SealingKeyStore: Sendable {
     private let table: SealingKeyTable
     /// The pairs in `opener`.
     private let held = Mutex<[String: SealingKeyTable.Row]>([:])
-    /// Whether deleted rows may still stand in the table's file: at first nobody knows what the process before this one did.
-    private let hasRemains = Mutex(true)
 
     /// - Parameters:
     ///   - schema: where `migrations` were applied; a trusted name.
@@ -66,17 +64,11 @@ public final class SealingKeyStore: Sendable {
             let lastUse = schedule.lastUse(notAfter: row.notAfter)
             return lastUse <= now && isRead(lastUse)
         }
-        if !over.isEmpty {
-            hasRemains.withLock { $0 = true }
-            try table.delete(over.map(\.id), over: connection)
-            for row in over { opener.remove(id: row.id) }
-            held.withLock { held in
-                for row in over { held[row.id] = nil }
-            }
-        }
-        if hasRemains.withLock({ $0 }) {
-            try table.rewrite(over: connection)
-            hasRemains.withLock { $0 = false }
+        if over.isEmpty { return [] }
+        try table.destroy(Set(over.map(\.id)), over: connection)
+        for row in over { opener.remove(id: row.id) }
+        held.withLock { held in
+            for row in over { held[row.id] = nil }
         }
         return over.map(\.id).sorted()
     }

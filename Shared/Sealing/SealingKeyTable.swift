@@ -53,47 +53,49 @@ struct SealingKeyTable: Sendable {
     /// Inserts rows for days that have none, and reads all: one transaction, durable when this returns.
     func insertOrRead(_ rows: [Row], over connection: PostgresConnection) throws(SealingError) -> [Row] {
         // What is published must outlive a crash of Postgres, whatever the session's setting.
-        var statements: [SQL] = rows.isEmpty ? [] : ["SELECT set_config('synchronous_commit', 'on', true)"]
-        for row in rows {
-            statements.append(
-                """
-                INSERT INTO \(unsafe: schema).sealing_keys (day, id, public_key, wrapped, not_before, not_after)
-                VALUES (\(row.day), \(row.id), \(row.publicKey), \(row.wrapped), \(row.notBefore.postgres), \(row.notAfter.postgres))
-                ON CONFLICT (day) DO NOTHING
-                """)
+        let durably: [SQL] = rows.isEmpty ? [] : ["SELECT set_config('synchronous_commit', 'on', true)"]
+        let insertions = rows.map { insertion(of: $0) + " ON CONFLICT (day) DO NOTHING" }
+        do throws(PostgresError) {
+            guard let result = try connection.batch(durably + insertions + [selection]).last else { return [] }
+            return try Self.decode(result)
+        } catch {
+            throw .database(error)
         }
-        statements.append(
-            """
-            SELECT day, id, public_key, wrapped, not_before, not_after FROM \(unsafe: schema).sealing_keys ORDER BY day
-            """)
+    }
+
+    /// Writes the table anew without these rows, all or nothing. Deleting them would leave them in its file until somebody
+    /// vacuums and no snapshot holds them; the old file goes with the transaction.
+    func destroy(_ ids: Set<String>, over connection: PostgresConnection) throws(SealingError) {
         do {
-            guard let result = try connection.batch(statements).last else { return [] }
-            return try result.decode(
-                Int32.self, String.self, [UInt8].self, [UInt8].self, PostgresTimestamp.self, PostgresTimestamp.self
-            ).map { day, id, publicKey, wrapped, notBefore, notAfter in
-                Row(
-                    day: day, id: id, publicKey: publicKey, wrapped: wrapped, notBefore: Timestamp(notBefore),
-                    notAfter: Timestamp(notAfter))
+            try connection.transaction { connection in
+                try connection.query("LOCK TABLE \(unsafe: schema).sealing_keys IN ACCESS EXCLUSIVE MODE")
+                let kept = try Self.decode(try connection.query(selection)).filter { !ids.contains($0.id) }
+                try connection.batch(["TRUNCATE \(unsafe: schema).sealing_keys"] + kept.map { insertion(of: $0) })
             }
-        } catch {
+        } catch let error as PostgresError {
             throw .database(error)
+        } catch {
+            preconditionFailure("nothing else is thrown here")
         }
     }
 
-    func delete(_ ids: [String], over connection: PostgresConnection) throws(SealingError) {
-        do {
-            try connection.execute("DELETE FROM \(unsafe: schema).sealing_keys WHERE id = ANY(\(ids))")
-        } catch {
-            throw .database(error)
-        }
+    private func insertion(of row: Row) -> SQL {
+        """
+        INSERT INTO \(unsafe: schema).sealing_keys (day, id, public_key, wrapped, not_before, not_after)
+        VALUES (\(row.day), \(row.id), \(row.publicKey), \(row.wrapped), \(row.notBefore.postgres), \(row.notAfter.postgres))
+        """
     }
 
-    /// Writes the table anew without what was deleted: until then deleted rows stand in its file.
-    func rewrite(over connection: PostgresConnection) throws(SealingError) {
-        do {
-            try connection.script("VACUUM (FULL) \(schema).sealing_keys")
-        } catch {
-            throw .database(error)
+    private var selection: SQL {
+        "SELECT day, id, public_key, wrapped, not_before, not_after FROM \(unsafe: schema).sealing_keys ORDER BY day"
+    }
+
+    private static func decode(_ rows: PostgresRows) throws(PostgresError) -> [Row] {
+        try rows.decode(Int32.self, String.self, [UInt8].self, [UInt8].self, PostgresTimestamp.self, PostgresTimestamp.self).map {
+            day, id, publicKey, wrapped, notBefore, notAfter in
+            Row(
+                day: day, id: id, publicKey: publicKey, wrapped: wrapped, notBefore: Timestamp(notBefore),
+                notAfter: Timestamp(notAfter))
         }
     }
 
