@@ -111,6 +111,7 @@ let package = Package(
         tests("IdentityTests", ["TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
         tests("NotifierTests", ["TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
         tests("GatewayTests", ["TestSupport", "GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
         tests("SystemTests", ["HTTP", "JSON", "Runtime"]),
     ]
 )
