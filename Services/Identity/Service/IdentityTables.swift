@@ -75,7 +75,9 @@ public struct IdentityTables: ProjectionTables {
     public func writing(_ events: [ConfirmedEvent<IdentityEvent>], where passed: SQL) -> [SQL] {
         let changes = ContactChanges(events)
         guard !changes.isEmpty else { return [] }
-        return [stampIdentifiers(changes.stamps, passed), stampSessions(changes.sessionStamps, passed), keep(changes.flags, passed)]
+        return [
+            stampIdentifiers(changes.stamps, passed), stampSessions(changes.sessionStamps, passed), keep(changes.flags, passed),
+        ]
             + [dropFlags(before: changes.lastTimes, passed)]
     }
 

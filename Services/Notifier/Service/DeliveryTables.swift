@@ -19,7 +19,7 @@ public struct DeliveryTables: ProjectionTables {
 
     private static let columns: SQL = """
         id, subject, attempt, provider, purpose, channel, requested_at, expires_at, recipient, code, locale, status, retry_at,
-        partition
+        partition, attempted_by
         """
 
     public func reading(_ keys: [MessageID]) -> SQL {
@@ -36,7 +36,7 @@ public struct DeliveryTables: ProjectionTables {
     func readingOpen(in partitions: [Int]) -> SQL {
         """
         SELECT \(Self.columns) FROM \(unsafe: schema).sends
-        WHERE partition = ANY(\(partitions.map(Int32.init))) AND status IN ('attempting', 'waiting')
+        WHERE partition = ANY(\(partitions.map { Int32($0) })) AND status IN ('attempting', 'waiting')
         ORDER BY attempted_at
         """
     }
@@ -46,6 +46,8 @@ public struct DeliveryTables: ProjectionTables {
         var id: MessageID
         var partition: Int
         var state: Delivery.State
+        /// The process that wrote the last attempt, and alone may make it for the first time.
+        var writer: String
     }
 
     static func sends(in rows: PostgresRows) throws(PostgresError) -> [OpenSend] {
@@ -62,7 +64,10 @@ public struct DeliveryTables: ProjectionTables {
             case "unknown": state = .unknown(attempt)
             default: throw PostgresError(.mismatch, "a send has a status that this version does not know")
             }
-            sends.append(OpenSend(id: attempt.send, partition: try row.decode(13, as: Int.self), state: state))
+            sends.append(
+                OpenSend(
+                    id: attempt.send, partition: try row.decode(13, as: Int.self), state: state,
+                    writer: try row.decode(14, as: String.self)))
         }
         return sends
     }
@@ -99,18 +104,19 @@ public struct DeliveryTables: ProjectionTables {
         let attempts = rows.map(\.attempt)
         return """
             INSERT INTO \(unsafe: schema).sends (id, partition, subject, purpose, channel, locale, requested_at, expires_at,
-                recipient, code, attempt, provider, attempted_at, status, reason, retry_at)
+                recipient, code, attempt, provider, attempted_at, attempted_by, status, reason, retry_at)
             SELECT * FROM unnest(\(attempts.map { PostgresUUID($0.send.bytes) }), \(rows.map { Int32($0.partition) }),
                 \(attempts.map(\.subject.bytes)), \(attempts.map(\.purpose.rawValue)), \(attempts.map(\.channel.rawValue)),
                 \(attempts.map { $0.locale?.text }), \(attempts.map { PostgresTimestamp($0.requestedAt) }),
                 \(attempts.map { PostgresTimestamp($0.expiresAt) }), \(attempts.map { $0.recipient?.encoded }),
                 \(attempts.map { $0.code?.encoded }), \(attempts.map { Int32($0.attempt) }), \(attempts.map(\.provider)),
-                \(rows.map { PostgresTimestamp($0.attemptedAt) }), \(rows.map(\.status.name)), \(rows.map(\.status.reason)),
+                \(rows.map { PostgresTimestamp($0.attemptedAt) }), \(rows.map(\.writer)), \(rows.map(\.status.name)), \(rows.map(\.status.reason)),
                 \(rows.map { $0.status.retryAt.map { PostgresTimestamp($0) } })) AS batch(id, partition, subject, purpose, channel,
-                locale, requested_at, expires_at, recipient, code, attempt, provider, attempted_at, status, reason, retry_at)
+                locale, requested_at, expires_at, recipient, code, attempt, provider, attempted_at, attempted_by, status, reason,
+                retry_at)
             WHERE partition IN \(passed)
             ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, provider = excluded.provider,
-                attempted_at = excluded.attempted_at, status = excluded.status, reason = excluded.reason, retry_at = excluded.retry_at
+                attempted_at = excluded.attempted_at, attempted_by = excluded.attempted_by, status = excluded.status, reason = excluded.reason, retry_at = excluded.retry_at
             """
     }
 

@@ -33,6 +33,7 @@ struct SendChanges: Sendable {
         var partition: Int
         var attempt: DeliveryAttempted
         var attemptedAt: Timestamp
+        var writer: String
         var status: Status
     }
 
@@ -85,7 +86,9 @@ struct SendChanges: Sendable {
         case .deliveryAttempted(let attempt):
             return .put(
                 Row(
-                    partition: envelope.partition.partition, attempt: attempt, attemptedAt: envelope.time, status: .attempting))
+                    partition: envelope.partition.partition, attempt: attempt, attemptedAt: envelope.time,
+                    writer: envelope.writer,
+                    status: .attempting))
         case .deliveryFailed(let failed):
             return status(failed.retryAt.map { .waiting(failed.reason, retryAt: $0) } ?? .failed(failed.reason))
         case .deliveryUnknown: return status(.unknown)

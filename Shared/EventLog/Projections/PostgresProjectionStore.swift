@@ -49,9 +49,11 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             return requests.mapValues { request in
                 LoadedBatch(
                     aggregates: Dictionary(
-                        request.keys.compactMap { key in aggregates[key].map { (key, $0) } }, uniquingKeysWith: { first, _ in first }),
+                        request.keys.compactMap { key in aggregates[key].map { (key, $0) } },
+                        uniquingKeysWith: { first, _ in first }),
                     known: Dictionary(
-                        request.commands.compactMap { id in known[id].map { (id, $0) } }, uniquingKeysWith: { first, _ in first }))
+                        request.commands.compactMap { id in known[id].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
+                )
             }
         }
     }
@@ -85,7 +87,8 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             guard let answer, interval > .zero else { return }
             outcomes.append(
                 ProjectionStatements.Remembered(
-                    command: command, partition: envelope.partition.partition, answer: answer, until: envelope.appended + interval))
+                    command: command, partition: envelope.partition.partition, answer: answer, until: envelope.appended + interval
+                ))
         }
         for confirmed in events {
             let envelope = confirmed.envelope

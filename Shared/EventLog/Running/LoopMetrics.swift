@@ -4,7 +4,8 @@ internal import Runtime
 
 /// What `/metrics` tells of the loops of a service.
 enum LoopMetrics {
-    static func register(in metrics: Metrics, settings: LoopSettings, status: @escaping @Sendable () -> LoopStatus, lag: LagMeter) {
+    static func register(in metrics: Metrics, settings: LoopSettings, status: @escaping @Sendable () -> LoopStatus, lag: LagMeter)
+    {
         metrics.collect {
             let status = status()
             return samples(status, events: settings.events) + lag.samples(status)
@@ -29,8 +30,11 @@ enum LoopMetrics {
     private static func samples(_ status: LoopStatus, events: Topic) -> [Sample] {
         var samples: [Sample] = [
             Sample("latchkey_log_available", "Whether the log answers.", .gauge, value: status.isAvailable ? 1 : 0),
-            Sample("latchkey_partitions_owned", "Partitions that this instance decides.", .gauge, value: Double(status.owned.count)),
-            Sample("latchkey_partitions_ready", "Owned partitions that are caught up with.", .gauge, value: Double(status.ready.count)),
+            Sample(
+                "latchkey_partitions_owned", "Partitions that this instance decides.", .gauge, value: Double(status.owned.count)),
+            Sample(
+                "latchkey_partitions_ready", "Owned partitions that are caught up with.", .gauge,
+                value: Double(status.ready.count)),
             Sample(
                 "latchkey_partitions_stopped", "Partitions that stand still until somebody has looked.", .gauge,
                 value: Double(status.gaveUp.count)),
@@ -39,22 +43,29 @@ enum LoopMetrics {
         for (partition, shown) in status.partitions.sorted(by: { $0.key < $1.key }) {
             let labels = [("partition", String(partition))]
             for (name, help, value) in counters {
-                samples.append(Sample("latchkey_loop_\(name)_total", help, .counter, labels: labels, value: Double(value(shown.counters))))
+                samples.append(
+                    Sample("latchkey_loop_\(name)_total", help, .counter, labels: labels, value: Double(value(shown.counters))))
             }
             samples.append(
                 Sample(
-                    "latchkey_settled_sequence", "The last own event that took effect: projected, or folded.", .gauge, labels: labels,
+                    "latchkey_settled_sequence", "The last own event that took effect: projected, or folded.", .gauge,
+                    labels: labels,
                     value: Double(shown.settledSequence)))
             samples.append(
-                Sample("latchkey_open_inputs", "Inputs read and not decided yet.", .gauge, labels: labels, value: Double(shown.open)))
+                Sample(
+                    "latchkey_open_inputs", "Inputs read and not decided yet.", .gauge, labels: labels, value: Double(shown.open))
+            )
             if let position = status.positions[partition] {
                 let labels = [("topic", events.rawValue), ("partition", String(partition))]
                 samples.append(
-                    Sample("latchkey_log_offset", "The next offset to read.", .gauge, labels: labels, value: Double(position.offset)))
+                    Sample(
+                        "latchkey_log_offset", "The next offset to read.", .gauge, labels: labels, value: Double(position.offset))
+                )
             }
             for (topic, offset) in shown.inboxes?.offsets ?? [] {
                 let labels = [("topic", topic.rawValue), ("partition", String(partition))]
-                samples.append(Sample("latchkey_log_offset", "The next offset to read.", .gauge, labels: labels, value: Double(offset)))
+                samples.append(
+                    Sample("latchkey_log_offset", "The next offset to read.", .gauge, labels: labels, value: Double(offset)))
             }
         }
         return samples

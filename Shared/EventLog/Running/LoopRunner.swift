@@ -9,6 +9,8 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
 
     public let name = "decisions"
     public let driver: LoopDriver<Store>
+    /// The name that this process writes its records under; no other process ever has it.
+    public let writer = MessageID.random().text
     private let readiness: Readiness
     private let lag: LagMeter
 
@@ -27,7 +29,7 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
         let logger = context.logger
         let driver = LoopDriver(
             log: log, domain: domain, settings: settings, authenticator: authenticator, store: store,
-            writer: MessageID.random().text,
+            writer: writer,
             notice: { notice in
                 notice.write(to: logger)
                 noticed(notice)

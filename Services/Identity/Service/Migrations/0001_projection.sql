@@ -27,6 +27,15 @@ CREATE TABLE identity.outcomes (
 );
 CREATE INDEX outcomes_until ON identity.outcomes (partition, until);
 
+-- How far the inboxes are read for good, as their owners wrote it down. No part of the projection: it only tells when a
+-- sealing key has seen its last use.
+CREATE TABLE identity.inboxes (
+    topic text NOT NULL,
+    partition integer NOT NULL,
+    next_offset bigint NOT NULL,
+    PRIMARY KEY (topic, partition)
+);
+
 CREATE TABLE identity.users (
     id uuid PRIMARY KEY,
     partition integer NOT NULL,

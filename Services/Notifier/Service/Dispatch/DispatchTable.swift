@@ -11,14 +11,19 @@ struct DispatchTable: Sendable {
         case failed(MessageID, retryAt: Timestamp, partition: Int)
         /// The send has come to an end, or to a stop until an operator looks at it.
         case ended(MessageID)
-        /// The projection's open sends of partitions that were taken over.
-        case open([DeliveryTables.OpenSend])
+        /// The projection's open sends of partitions that were taken over. `isOwn` says of an attempt that this process wrote it.
+        case open([Open])
         case released([Int])
         /// What a provider says of an attempt.
         case concluded(MessageID, attempt: Int, Delivery.Outcome)
         /// The provider may have taken the message, and removes doubles.
         case unsure(MessageID, attempt: Int)
         case tick
+    }
+
+    struct Open: Equatable, Sendable {
+        var send: DeliveryTables.OpenSend
+        var isOwn: Bool
     }
 
     enum Action: Equatable, Sendable {
@@ -50,6 +55,9 @@ struct DispatchTable: Sendable {
     private static let longestPatience = Interval.seconds(30)
 
     private var sends: [MessageID: Send] = [:]
+    /// Attempts that were given to a provider in this process, also for partitions that it does not own any more, until they
+    /// are known to have ended.
+    private var begun: [MessageID: DeliveryAttempted] = [:]
     /// Nothing is due before this time.
     private var nextDue: Timestamp?
 
@@ -62,17 +70,21 @@ struct DispatchTable: Sendable {
     mutating func handle(_ input: Input, at now: Timestamp, jitter: () -> Double) -> [Action] {
         switch input {
         case .attempted(let attempt, let partition, let isOwn):
-            return attempted(attempt, partition, isRepeat: !isOwn, jitter: jitter)
+            return attempted(attempt, partition, isOwn: isOwn, jitter: jitter)
         case .failed(let send, let retryAt, let partition):
+            begun[send] = nil
             wait(send, until: retryAt, partition)
             return tick(now)
         case .ended(let send):
             sends[send] = nil
+            begun[send] = nil
             return []
         case .open(let open):
             return resume(open, jitter: jitter) + tick(now)
         case .released(let partitions):
             sends = sends.filter { !partitions.contains($0.value.partition) }
+            // What other instances end is not told here.
+            begun = begun.filter { $0.value.expiresAt + .hours(1) > now }
             return []
         case .concluded(let send, let number, let outcome):
             guard let entry = sends[send], let attempt = entry.attempt, attempt.attempt == number else { return [] }
@@ -91,7 +103,7 @@ struct DispatchTable: Sendable {
     }
 
     private mutating func attempted(
-        _ attempt: DeliveryAttempted, _ partition: Int, isRepeat: Bool, jitter: () -> Double
+        _ attempt: DeliveryAttempted, _ partition: Int, isOwn: Bool, jitter: () -> Double
     ) -> [Action] {
         if let entry = sends[attempt.send], let known = entry.attempt, known.attempt >= attempt.attempt {
             // What has been concluded may have got lost on its way to the log.
@@ -99,14 +111,17 @@ struct DispatchTable: Sendable {
             return [submission(of: outcome, known, entry.partition, jitter)]
         }
         sends[attempt.send] = Send(partition: partition, attempt: attempt, phase: .delivering)
-        return [.deliver(attempt, isRepeat: isRepeat)]
+        let isFirst = isOwn && begun[attempt.send]?.attempt != attempt.attempt
+        begun[attempt.send] = attempt
+        return [.deliver(attempt, isRepeat: !isFirst)]
     }
 
-    private mutating func resume(_ open: [DeliveryTables.OpenSend], jitter: () -> Double) -> [Action] {
+    private mutating func resume(_ open: [Open], jitter: () -> Double) -> [Action] {
         var actions: [Action] = []
-        for send in open {
+        for open in open {
+            let send = open.send
             switch send.state {
-            case .attempting(let attempt): actions += attempted(attempt, send.partition, isRepeat: true, jitter: jitter)
+            case .attempting(let attempt): actions += attempted(attempt, send.partition, isOwn: open.isOwn, jitter: jitter)
             case .waiting(_, let retryAt): wait(send.id, until: retryAt, send.partition)
             case .absent, .failed, .unknown: break
             }

@@ -15,7 +15,9 @@ public struct MessageComposer: Sendable {
     public func compose(_ attempt: DeliveryAttempted, at time: Timestamp) -> OutgoingMessage? {
         let recipientContext = SealingContext.recipient(subject: attempt.subject, purpose: attempt.purpose)
         let codeContext = SealingContext.code(subject: attempt.subject, purpose: attempt.purpose)
-        guard let recipient = text(attempt.recipient, recipientContext), let code = text(attempt.code, codeContext) else { return nil }
+        guard let recipient = text(attempt.recipient, recipientContext), let code = text(attempt.code, codeContext) else {
+            return nil
+        }
         let (locale, template) = templates.template(for: attempt.purpose, attempt.locale)
         let (subject, text) = template.render(code: code, lifetime: attempt.expiresAt - attempt.requestedAt)
         return OutgoingMessage(

@@ -35,7 +35,8 @@ public struct MessageTemplates: Sendable {
 
     private mutating func add(_ name: String, _ contents: [UInt8]) throws(Fault) {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[2] == "txt", let purpose = Purpose(rawValue: parts[0]), let locale = LanguageTag(parts[1]) else {
+        guard parts.count == 3, parts[2] == "txt", let purpose = Purpose(rawValue: parts[0]), let locale = LanguageTag(parts[1])
+        else {
             throw Fault(file: name, reason: "the name is not PURPOSE.LANGUAGE.txt")
         }
         do throws(MessageTemplate.Fault) {

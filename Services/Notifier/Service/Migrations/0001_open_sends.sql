@@ -27,6 +27,15 @@ CREATE TABLE notifier.outcomes (
 );
 CREATE INDEX outcomes_until ON notifier.outcomes (partition, until);
 
+-- How far the inboxes are read for good, as their owners wrote it down. No part of the projection: it only tells when a
+-- sealing key has seen its last use.
+CREATE TABLE notifier.inboxes (
+    topic text NOT NULL,
+    partition integer NOT NULL,
+    next_offset bigint NOT NULL,
+    PRIMARY KEY (topic, partition)
+);
+
 -- Sends that were attempted and neither delivered nor expired.
 CREATE TABLE notifier.sends (
     -- The id of the event that asked for the send.
@@ -40,10 +49,11 @@ CREATE TABLE notifier.sends (
     expires_at timestamptz NOT NULL,
     recipient text,
     code text,
-    -- The last attempt, and when it was decided.
+    -- The last attempt, when it was decided, and the process that may make it.
     attempt integer NOT NULL CHECK (attempt > 0),
     provider text NOT NULL,
     attempted_at timestamptz NOT NULL,
+    attempted_by text NOT NULL,
     status text NOT NULL CHECK (status IN ('attempting', 'waiting', 'failed', 'unknown')),
     -- Why the last attempt failed, and when the next one is due.
     reason text,
