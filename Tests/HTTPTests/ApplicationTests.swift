@@ -1,5 +1,4 @@
 import JSON
-import Synchronization
 import Testing
 
 @testable import HTTP
@@ -101,8 +100,8 @@ import Testing
     }
 
     @Test func `past the limit of requests in flight there is a 503 at once`() async throws {
-        let latch = Mutex(Latch())
-        let started = Mutex(Collector<Void>())
+        let latch = Lock(Latch())
+        let started = Lock(Collector<Void>())
         var router = echoRouter()
         router.get("/wait") { _, _ in
             started.withLock { $0 }.add(())

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import HTTP
@@ -69,7 +68,7 @@ actor Latch {
 
 /// Collects what callbacks tell; waits until there is enough.
 final class Collector<Value: Sendable>: Sendable {
-    private let state = Mutex<(values: [Value], waiter: (count: Int, continuation: CheckedContinuation<Void, Never>)?)>(([], nil))
+    private let state = Lock<(values: [Value], waiter: (count: Int, continuation: CheckedContinuation<Void, Never>)?)>(([], nil))
 
     var values: [Value] { state.withLock { $0.values } }
 

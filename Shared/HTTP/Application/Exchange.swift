@@ -9,7 +9,8 @@ final class Exchange: Alarm, @unchecked Sendable {
     private let started = AlarmClock.now
     private let isAnswered = Atomic<Bool>(false)
     private let isWatched = Atomic<Bool>(false)
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// Set before `isWatched`, and only read by whoever saw that: part of the reason for `@unchecked`.
+    private var task: Task<Void, Never>?
 
     init(
         application: HTTPApplication, request: Request, context: RequestContext,
@@ -50,7 +51,7 @@ final class Exchange: Alarm, @unchecked Sendable {
     /// Lets the deadline answer if the handler has not done so by then. A handler that never waited needs no alarm.
     func watch(_ task: Task<Void, Never>, for deadline: Duration) {
         guard !isAnswered.load(ordering: .sequentiallyConsistent) else { return }
-        self.task.withLock { $0 = task }
+        self.task = task
         isWatched.store(true, ordering: .sequentiallyConsistent)
         AlarmClock.shared.add(self, at: started + deadline.nanoseconds)
         if isAnswered.load(ordering: .sequentiallyConsistent) { AlarmClock.shared.remove(self) }
@@ -63,6 +64,6 @@ final class Exchange: Alarm, @unchecked Sendable {
     /// Answers for a handler that nobody waits for any longer, and cancels it.
     func abandon(_ failure: HTTPFailure) {
         finish(application.failures.complete(failure))
-        task.withLock { $0.take() }?.cancel()
+        if isWatched.load(ordering: .sequentiallyConsistent) { task?.cancel() }
     }
 }

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import Glibc
-import Synchronization
 
 /// Accepts connections on one thread, keeps their number within limits, and hands each to the event loop with the fewest.
 ///
@@ -10,7 +9,7 @@ final class Acceptor: Sendable {
     /// What becomes of an accepted socket.
     typealias Admit = @Sendable (_ socket: Int32, _ name: UnsafePointer<sockaddr_storage>, _ length: socklen_t) -> Void
 
-    private struct State {
+    private struct State: Sendable {
         var isListening = true
         var isEnded = false
         /// Sockets that were closed for us by now and wait to be read out.
@@ -31,7 +30,7 @@ final class Acceptor: Sendable {
     private let listener: ListeningSocket
     private let admit: Admit
     private let bell: Int32
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let ended = Gate()
 
     init(_ listener: ListeningSocket, admit: @escaping Admit) {

@@ -8,7 +8,7 @@ import Synchronization
 /// time: the reason for `@unchecked`.
 final class Connection: Alarm, @unchecked Sendable {
     /// How far the answer is. The library calls the handler again when it is ready.
-    private enum Reply {
+    private enum Reply: Sendable {
         case none
         /// The request is being read.
         case reading
@@ -24,8 +24,8 @@ final class Connection: Alarm, @unchecked Sendable {
     private let peer: IPAddress
     private let loop: Int
     private let handle: OpaquePointer
-    private let reply = Mutex(Reply.none)
-    private let isOpen = Mutex(true)
+    private let reply = Lock(Reply.none)
+    private let isOpen = Lock(true)
 
     // The request.
     private var isActive = false

@@ -1,11 +1,10 @@
 import CMicroHTTPD
 import Glibc
 public import Runtime
-import Synchronization
 
 /// Serves an application over HTTP/1.1, optionally over TLS.
 public final class HTTPServer: Component {
-    private enum State {
+    private enum State: Sendable {
         case new
         case running(ServerCore, port: UInt16)
         case stopping
@@ -14,7 +13,7 @@ public final class HTTPServer: Component {
 
     public let application: HTTPApplication
     public let configuration: Configuration
-    private let state = Mutex(State.new)
+    private let state = Lock(State.new)
 
     public init(_ application: HTTPApplication, _ configuration: Configuration = Configuration()) {
         self.application = application

@@ -24,7 +24,7 @@ final class ServerCore: Sendable {
     private let answeringNow = Atomic<Bool>(false)
     private let resuming = Atomic<Int>(0)
 
-    fileprivate struct Table {
+    fileprivate struct Table: Sendable {
         /// By socket: from acceptance to close.
         var admitted: [Int32: (address: IPAddress, peer: IPAddress, loop: Int)] = [:]
         var perAddress: [IPAddress: Int] = [:]
@@ -35,7 +35,7 @@ final class ServerCore: Sendable {
         var onIdle: (@Sendable () -> Void)?
     }
 
-    private let table: Mutex<Table>
+    private let table: Lock<Table>
 
     init(_ application: HTTPApplication, _ configuration: HTTPServer.Configuration) {
         self.application = application
@@ -47,7 +47,7 @@ final class ServerCore: Sendable {
         writeTimeout = configuration.writeTimeout.nanoseconds
         connectionLimit = configuration.connectionLimit
         connectionLimitPerAddress = configuration.connectionLimitPerAddress
-        table = Mutex(Table(perLoop: Array(repeating: 0, count: max(1, configuration.threads))))
+        table = Lock(Table(perLoop: Array(repeating: 0, count: max(1, configuration.threads))))
     }
 
     /// The server is being stopped: connections end behind their answers.
@@ -173,12 +173,12 @@ extension ServerCore.Table {
 
 /// Waits for whoever rings first.
 private final class Waiting: Alarm, @unchecked Sendable {
-    private enum State {
+    private enum State: Sendable {
         case waiting(CheckedContinuation<Void, Never>?)
         case over
     }
 
-    private let state = Mutex(State.waiting(nil))
+    private let state = Lock(State.waiting(nil))
 
     func wait() async {
         await withCheckedContinuation { continuation in
