@@ -40,8 +40,7 @@ def main(parser, arguments):
         if part not in PARTS:
             raise Problem(f"there is no part {part!r}; there are {', '.join(PARTS)}", 2)
     chosen = [part for part in PARTS if part in (options.part or PARTS)]
-    toolchain.install_packages()
-    run = Run(toolchain.find_swift())
+    run = Run(toolchain.prepare())
     start = time.monotonic()
     try:
         for part in chosen:

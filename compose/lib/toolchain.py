@@ -27,6 +27,14 @@ def install_packages():
         raise Problem("packages are missing")
 
 
+def prepare():
+    """Everything that a build needs. Returns Swift; without one nothing is installed."""
+    swift = find_swift()
+    install_packages()
+    check_version(swift)
+    return swift
+
+
 def find_swift():
     given = os.environ.get("LATCHKEY_SWIFT")
     if given:
@@ -38,7 +46,6 @@ def find_swift():
             candidates += sorted((f"/opt/{name}/usr/bin/swift" for name in os.listdir("/opt") if name.startswith("swift-")), reverse=True)
     for candidate in candidates:
         if candidate and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            check_version(candidate)
             return candidate
     if given:
         raise Problem(f"there is no Swift at LATCHKEY_SWIFT ({given})")
@@ -66,8 +73,7 @@ def executables():
             if not os.access(os.path.join(folder, name), os.X_OK):
                 raise Problem(f"there is no executable {name} in LATCHKEY_BIN ({folder})")
         return folder
-    install_packages()
-    return build(find_swift())
+    return build(prepare())
 
 
 def build(swift):
