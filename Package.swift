@@ -84,14 +84,20 @@ let package = Package(
         library("IdentityDomain", "Services/Identity/Domain", ["EventSchema"]),
         library(
             "IdentityService", "Services/Identity/Service",
-            ["IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Projections", "Runtime", "Sealing"],
+            [
+                "IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections", "Runtime",
+                "Sealing",
+            ],
             resources: [.embedInCode("Migrations")]),
         service("identity", "Services/Identity/Main", ["IdentityService", "EventLogPostgres", "Runtime"]),
         // Notifier
         library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),
         library(
             "NotifierService", "Services/Notifier/Service",
-            ["NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Projections", "Runtime", "Sealing"],
+            [
+                "NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections", "Runtime",
+                "Sealing",
+            ],
             resources: [.embedInCode("Migrations"), .embedInCode("Templates")]),
         service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
 

@@ -30,7 +30,7 @@ public final class DeliveryDesk: Component {
         case happened(DeliveryEvent, partition: Int, writer: String)
         case tookOver([Int])
         case released([Int])
-        case verdict(ProviderLine.Verdict, DeliveryAttempted)
+        case verdict(ProviderLine.Verdict, DeliveryAttempted, isRepeat: Bool)
     }
 
     public let name = "deliveries"

@@ -10,7 +10,7 @@ struct DeliveryMetrics: Sendable {
 
     init(_ context: ServiceContext, waiting: @escaping @Sendable () -> Int) {
         outcomes = context.metrics.counters(
-            "latchkey_deliveries_total", "Attempts that ended, by outcome.", labels: ["provider", "channel", "outcome"])
+            "latchkey_deliveries_total", "What became of messages that were to be handed to a provider.", labels: ["provider", "channel", "outcome"])
         latency = context.metrics.histograms(
             "latchkey_delivery_seconds", "From the request of a message to its delivery.", labels: ["provider"])
         context.metrics.collect {
@@ -33,6 +33,7 @@ struct DeliveryMetrics: Sendable {
         case .concluded(.unknown): logger.error("whether a message was delivered cannot be known: it is not sent again")
         case .concluded(.expired): logger.notice("a message came too late, or cannot be opened any more: it is not sent")
         case .unsure: logger.warning("a message is handed over again: it may have been taken")
+        case .postponed: logger.warning("a message waits for the key that it was sealed to")
         }
     }
 }
@@ -45,6 +46,7 @@ extension ProviderLine.Verdict {
         case .concluded(.unknown): "unknown"
         case .concluded(.expired): "expired"
         case .unsure: "unsure"
+        case .postponed: "postponed"
         }
     }
 }

@@ -30,7 +30,7 @@ struct DeskSession {
             uniqueKeysWithValues: desk.providers.map { provider in
                 let line = ProviderLine(provider, composer: desk.composer, clock: loop.now) { job, verdict in
                     metrics.note(verdict, of: job.attempt, at: loop.now())
-                    mail.send(.verdict(verdict, job.attempt))
+                    mail.send(.verdict(verdict, job.attempt, isRepeat: job.isRepeat))
                 }
                 return (provider.name, line)
             })
@@ -81,9 +81,11 @@ struct DeskSession {
         case .released(let partitions):
             unread.subtract(partitions)
             feed(.released(partitions), at: now)
-        case .verdict(.concluded(let outcome), let attempt):
+        case .verdict(.concluded(let outcome), let attempt, _):
             feed(.concluded(attempt.send, attempt: attempt.attempt, outcome), at: now)
-        case .verdict(.unsure, let attempt): feed(.unsure(attempt.send, attempt: attempt.attempt), at: now)
+        case .verdict(.unsure, let attempt, _): feed(.unsure(attempt.send, attempt: attempt.attempt), at: now)
+        case .verdict(.postponed, let attempt, let isRepeat):
+            feed(.postponed(attempt.send, attempt: attempt.attempt, isRepeat: isRepeat), at: now)
         case .happened(let event, let partition, let writer):
             switch event.content {
             case .deliveryAttempted(let attempt):
@@ -132,7 +134,7 @@ struct DeskSession {
                     let outcome =
                         isRepeat && attempt.provider != Delivery.Route.nobody ? Delivery.Outcome.unknown : .failed(.notConfigured)
                     desk.metrics.note(.concluded(outcome), of: attempt, at: loop.now())
-                    desk.mail.send(.verdict(.concluded(outcome), attempt))
+                    desk.mail.send(.verdict(.concluded(outcome), attempt, isRepeat: isRepeat))
                 }
             }
         }

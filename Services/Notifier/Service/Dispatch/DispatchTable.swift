@@ -18,6 +18,8 @@ struct DispatchTable: Sendable {
         case concluded(MessageID, attempt: Int, Delivery.Outcome)
         /// The provider may have taken the message, and removes doubles.
         case unsure(MessageID, attempt: Int)
+        /// It could not be handed over yet.
+        case postponed(MessageID, attempt: Int, isRepeat: Bool)
         case tick
     }
 
@@ -37,7 +39,7 @@ struct DispatchTable: Sendable {
         /// The loop was told.
         case concluded(Delivery.Outcome)
         /// To be handed over again at this time.
-        case repeating(at: Timestamp)
+        case repeating(at: Timestamp, isRepeat: Bool)
         /// The loop is told at this time, and from then on again and again until it has decided.
         case waiting(until: Timestamp)
     }
@@ -52,6 +54,7 @@ struct DispatchTable: Sendable {
 
     /// How soon something is tried again that had no effect.
     private static let patience = Interval.seconds(1)
+    private static let shortPatience = Interval.milliseconds(200)
     private static let longestPatience = Interval.seconds(30)
 
     private var sends: [MessageID: Send] = [:]
@@ -91,11 +94,10 @@ struct DispatchTable: Sendable {
             sends[send]?.phase = .concluded(outcome)
             return [submission(of: outcome, attempt, entry.partition, jitter)]
         case .unsure(let send, let number):
-            guard let entry = sends[send], entry.attempt?.attempt == number, case .delivering = entry.phase else { return [] }
-            let wait = min(Self.patience.milliseconds << Int64(min(entry.repeats, 10)), Self.longestPatience.milliseconds)
-            sends[send]?.phase = .repeating(at: now + .milliseconds(wait))
-            sends[send]?.repeats += 1
-            note(now + .milliseconds(wait))
+            handOverAgain(send, number, isRepeat: true, patience: Self.patience, at: now)
+            return []
+        case .postponed(let send, let number, let isRepeat):
+            handOverAgain(send, number, isRepeat: isRepeat, patience: Self.shortPatience, at: now)
             return []
         case .tick:
             return tick(now)
@@ -129,6 +131,16 @@ struct DispatchTable: Sendable {
         return actions
     }
 
+    private mutating func handOverAgain(
+        _ send: MessageID, _ number: Int, isRepeat: Bool, patience: Interval, at now: Timestamp
+    ) {
+        guard let entry = sends[send], entry.attempt?.attempt == number, case .delivering = entry.phase else { return }
+        let wait = min(patience.milliseconds << Int64(min(entry.repeats, 10)), Self.longestPatience.milliseconds)
+        sends[send]?.phase = .repeating(at: now + .milliseconds(wait), isRepeat: isRepeat)
+        sends[send]?.repeats += 1
+        note(now + .milliseconds(wait))
+    }
+
     private mutating func wait(_ send: MessageID, until time: Timestamp, _ partition: Int) {
         sends[send] = Send(partition: partition, attempt: nil, phase: .waiting(until: time))
         note(time)
@@ -149,15 +161,15 @@ struct DispatchTable: Sendable {
         for (id, send) in sends {
             switch send.phase {
             case .delivering, .concluded: break
-            case .repeating(let time) where time <= now:
+            case .repeating(let time, let isRepeat) where time <= now:
                 guard let attempt = send.attempt else { break }
                 sends[id]?.phase = .delivering
-                actions.append((id, .deliver(attempt, isRepeat: true)))
+                actions.append((id, .deliver(attempt, isRepeat: isRepeat)))
             case .waiting(let time) where time <= now:
                 sends[id]?.phase = .waiting(until: now + Self.patience)
                 actions.append((id, .submit(.due(id), partition: send.partition)))
                 note(now + Self.patience)
-            case .repeating(let time), .waiting(let time): note(time)
+            case .repeating(let time, _), .waiting(let time): note(time)
             }
         }
         return actions.sorted { $0.send.text < $1.send.text }.map(\.action)

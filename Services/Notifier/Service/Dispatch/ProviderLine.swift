@@ -15,6 +15,8 @@ final class ProviderLine: Sendable {
         case concluded(Delivery.Outcome)
         /// The provider may have taken it, and removes doubles: it is to be handed over again.
         case unsure
+        /// It could not be handed over yet.
+        case postponed
     }
 
     let provider: any Provider
@@ -71,17 +73,19 @@ final class ProviderLine: Sendable {
     private func deliver(_ jobs: [Job]) {
         guard let now = clock() else {
             // Only before this instance has ever owned a partition, when there is nothing to deliver.
-            for job in jobs { report(job, .unsure) }
+            for job in jobs { report(job, .postponed) }
             return
         }
         var due: [(job: Job, message: OutgoingMessage)] = []
         for job in jobs {
             let isLate = now >= job.attempt.expiresAt
-            switch (isLate ? nil : composer.compose(job.attempt, at: now), hasBeenTaken(job)) {
+            switch (isLate ? .unreadable : composer.compose(job.attempt, at: now), hasBeenTaken(job)) {
             case (_, true?): report(job, .concluded(.delivered(providerID: nil)))
-            case (let message?, false?): due.append((job, message))
-            case (let message?, nil) where provider.removesDoubles: due.append((job, message))
-            case (nil, false?): report(job, .concluded(.expired))
+            case (.message(let message), false?): due.append((job, message))
+            case (.message(let message), nil) where provider.removesDoubles: due.append((job, message))
+            case (.keyMissing, false?): report(job, .postponed)
+            case (.unreadable, false?): report(job, .concluded(.expired))
+            case (.keyMissing, nil) where provider.removesDoubles: report(job, .postponed)
             case (_, nil): report(job, .concluded(.unknown))
             }
         }

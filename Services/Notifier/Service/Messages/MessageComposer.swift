@@ -1,5 +1,5 @@
 public import Crypto
-public import EventSchema
+internal import EventSchema
 
 /// Makes the message of an attempt: opens what was sealed to the Notifier, and fills a template.
 public struct MessageComposer: Sendable {
@@ -11,22 +11,30 @@ public struct MessageComposer: Sendable {
         self.templates = templates
     }
 
-    /// `nil` where recipient or code cannot be opened any more: their keys are gone.
-    public func compose(_ attempt: DeliveryAttempted, at time: Timestamp) -> OutgoingMessage? {
+    enum Composition: Equatable, Sendable {
+        case message(OutgoingMessage)
+        /// The pair that it was sealed to is not held here: it was made by another instance just now, or destroyed.
+        case keyMissing
+        /// Recipient or code can never be read.
+        case unreadable
+    }
+
+    func compose(_ attempt: DeliveryAttempted, at time: Timestamp) -> Composition {
+        guard let recipientBox = attempt.recipient, let codeBox = attempt.code else { return .unreadable }
         let recipientContext = SealingContext.recipient(subject: attempt.subject, purpose: attempt.purpose)
         let codeContext = SealingContext.code(subject: attempt.subject, purpose: attempt.purpose)
-        guard let recipient = text(attempt.recipient, recipientContext), let code = text(attempt.code, codeContext) else {
-            return nil
+        guard let recipient = text(recipientBox, recipientContext), let code = text(codeBox, codeContext) else {
+            return opener.keyIDs.isSuperset(of: [recipientBox.keyID, codeBox.keyID]) ? .unreadable : .keyMissing
         }
         let (locale, template) = templates.template(for: attempt.purpose, attempt.locale)
         let (subject, text) = template.render(code: code, lifetime: attempt.expiresAt - attempt.requestedAt)
-        return OutgoingMessage(
-            id: attempt.send, channel: attempt.channel, recipient: recipient, purpose: attempt.purpose, locale: locale,
-            subject: subject, text: text, code: code, requestedAt: attempt.requestedAt, time: time)
+        return .message(
+            OutgoingMessage(
+                id: attempt.send, channel: attempt.channel, recipient: recipient, purpose: attempt.purpose, locale: locale,
+                subject: subject, text: text, code: code, requestedAt: attempt.requestedAt, time: time))
     }
 
-    private func text(_ box: Box?, _ context: [UInt8]) -> String? {
-        guard let bytes = box.flatMap({ opener.open($0, context: context) }) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+    private func text(_ box: Box, _ context: [UInt8]) -> String? {
+        opener.open(box, context: context).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

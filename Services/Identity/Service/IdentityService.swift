@@ -1,0 +1,60 @@
+internal import Crypto
+public import EventLog
+internal import EventSchema
+internal import HTTP
+internal import LoopService
+public import Postgres
+internal import Projections
+public import Runtime
+internal import Sealing
+
+/// An Identity service, put together.
+public struct IdentityService: Sendable {
+    /// In the order of dependencies: stopped from the last to the first.
+    public let components: [any Component]
+
+    public init(_ configuration: IdentityConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+        let common = configuration.common
+        let authenticator = try RecordAuthenticator(common.macKeys)
+        let database = Self.database(common)
+        let preparation = try Preparation(Self.migrations(), database: database, context: context)
+
+        let tables = IdentityTables()
+        let loop = LoopRunner(
+            log: log, domain: tables.domain, settings: IdentityPartition.settings, authenticator: authenticator,
+            store: PostgresProjectionStore(tables, connection: database), context: context)
+        let driver = loop.driver
+
+        let keys = SealingKeyStore(
+            service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: BoxOpener())
+        let marks = InboxMarks(
+            log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status })
+        let keeper = KeyKeeper(
+            log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
+            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
+
+        var components: [any Component] = []
+        if common.operationsPort > 0 {
+            let metrics = context.metrics
+            components.append(
+                OperationsServer(
+                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
+                    readiness: context.readiness, metrics: { metrics.render() }))
+        }
+        components += [preparation, preparation.before(keeper), preparation.before(loop)]
+        self.components = components
+    }
+
+    /// The schemas of Identity: its projection, and its sealing keys.
+    public static func migrations() throws -> [Migrations] {
+        [
+            try Migrations(
+                schema: "identity", files: [("0001_projection.sql", PackageResources._001_projection_sql)]),
+            try SealingKeyStore.migrations(schema: "identity_sealing"),
+        ]
+    }
+
+    public static func database(_ common: CommonSettings) -> PostgresConnection.Configuration {
+        PostgresConnection.Configuration(common.databaseURL, applicationName: "latchkey identity")
+    }
+}

@@ -1,0 +1,73 @@
+internal import Crypto
+public import EventLog
+internal import EventSchema
+internal import HTTP
+internal import LoopService
+internal import NotifierDomain
+public import Postgres
+internal import Projections
+public import Runtime
+internal import Sealing
+
+/// A notifier, put together.
+public struct NotifierService: Sendable {
+    /// In the order of dependencies: stopped from the last to the first.
+    public let components: [any Component]
+
+    /// - Throws: what makes a start pointless: an outbox that cannot be written, templates that cannot be read.
+    public init(_ configuration: NotifierConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+        let common = configuration.common
+        let authenticator = try RecordAuthenticator(common.macKeys)
+        let outbox = try configuration.outbox.map { path throws(Outbox.Failure) in try Outbox(path: path) }
+        let own = try configuration.templates.map { path throws(MessageTemplates.Fault) in try TemplateFolder.files(in: path) }
+        let templates = try MessageTemplates(own: own ?? [])
+
+        let database = Self.database(common)
+        let preparation = try Preparation(Self.migrations(), database: database, context: context)
+        let keys = SealingKeyStore(service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
+        let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
+
+        let desk = DeliveryDesk(
+            tables: tables, database: database, providers: [ConsoleProvider(outbox: outbox, logger: context.logger)],
+            composer: MessageComposer(opener: keys.opener, templates: templates), context: context)
+        let loop = LoopRunner(
+            log: log, domain: tables.domain, settings: DeliveryPartition.settings, authenticator: authenticator,
+            store: PostgresProjectionStore(tables, connection: database), context: context,
+            noticed: { desk.noticed($0) }, happened: { desk.happened($0, isOwner: $1) })
+        let driver = loop.driver
+        desk.serve(
+            DeliveryDesk.Loop(
+                writer: loop.writer, now: { driver.now }, submit: { driver.submit($0, partition: $1) }))
+
+        let marks = InboxMarks(
+            log: log, schema: "notifier", database: database, settings: DeliveryPartition.settings, status: { driver.status })
+        let keeper = KeyKeeper(
+            log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
+            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
+
+        var components: [any Component] = []
+        if common.operationsPort > 0 {
+            let metrics = context.metrics
+            components.append(
+                OperationsServer(
+                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
+                    readiness: context.readiness, metrics: { metrics.render() }))
+        }
+        // The desk stops first, so that the loop still hears what became of deliveries.
+        components += [preparation, preparation.before(keeper), preparation.before(loop), preparation.before(desk)]
+        self.components = components
+    }
+
+    /// The schemas of the Notifier: its projection, and its sealing keys.
+    public static func migrations() throws -> [Migrations] {
+        [
+            try Migrations(
+                schema: "notifier", files: [("0001_open_sends.sql", PackageResources._001_open_sends_sql)]),
+            try SealingKeyStore.migrations(schema: "notifier_sealing"),
+        ]
+    }
+
+    public static func database(_ common: CommonSettings) -> PostgresConnection.Configuration {
+        PostgresConnection.Configuration(common.databaseURL, applicationName: "latchkey notifier")
+    }
+}
