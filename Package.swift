@@ -57,7 +57,9 @@ let package = Package(
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
         library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime"]),
-        library("EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"]),
+        library(
+            "EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"],
+            resources: [.embedInCode("Migrations")]),
         library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),

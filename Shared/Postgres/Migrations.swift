@@ -36,32 +36,40 @@ public struct Migrations: Sendable {
     /// may do this at once: one does it, the others wait. Throws `.migration` where a file that was applied is missing here
     /// or reads differently.
     @discardableResult
-    public func apply(over connection: PostgresConnection) throws -> Int {
+    public func apply(over connection: PostgresConnection) throws(PostgresError) -> Int {
         let timeout = connection.statementTimeout
         connection.statementTimeout = .seconds(600)
         defer { connection.statementTimeout = timeout }
-        return try connection.transaction { connection in
-            try connection.query("SELECT pg_advisory_xact_lock(hashtextextended(\("migrations of " + schema), 0))")
-            try becomeOwner(over: connection)
-            try prepare(over: connection)
-            let applied = try verify(over: connection)
-            for file in files.dropFirst(applied) {
-                do throws(PostgresError) {
-                    try connection.script(file.script)
-                } catch {
-                    throw PostgresError(.migration, state: error.state, "\(schema): \(file.name) failed: \(error)")
-                }
-                try connection.query(
-                    """
-                    INSERT INTO \(unsafe: schema).migrations (number, name, checksum)
-                    VALUES (\(Int32(file.number)), \(file.name), sha256(\(Array(file.script.utf8))))
-                    """)
-            }
-            return files.count - applied
+        do {
+            return try connection.transaction { connection in try applyMissing(over: connection) }
+        } catch let error as PostgresError {
+            throw error
+        } catch {
+            throw PostgresError(.migration, "\(schema): \(error)")
         }
     }
 
-    private func becomeOwner(over connection: PostgresConnection) throws {
+    private func applyMissing(over connection: PostgresConnection) throws(PostgresError) -> Int {
+        try connection.query("SELECT pg_advisory_xact_lock(hashtextextended(\("migrations of " + schema), 0))")
+        try becomeOwner(over: connection)
+        try prepare(over: connection)
+        let applied = try verify(over: connection)
+        for file in files.dropFirst(applied) {
+            do {
+                try connection.script(file.script)
+            } catch {
+                throw PostgresError(.migration, state: error.state, "\(schema): \(file.name) failed: \(error)")
+            }
+            try connection.query(
+                """
+                INSERT INTO \(unsafe: schema).migrations (number, name, checksum)
+                VALUES (\(Int32(file.number)), \(file.name), sha256(\(Array(file.script.utf8))))
+                """)
+        }
+        return files.count - applied
+    }
+
+    private func becomeOwner(over connection: PostgresConnection) throws(PostgresError) {
         guard let owner else { return }
         let isMember = try connection.query(
             "SELECT 1 FROM pg_roles WHERE rolname = \(owner) AND pg_has_role(current_user, oid, 'MEMBER')")
@@ -69,7 +77,7 @@ public struct Migrations: Sendable {
     }
 
     /// Looks before it makes anything: `IF NOT EXISTS` asks for the right to create even where there is nothing to do.
-    private func prepare(over connection: PostgresConnection) throws {
+    private func prepare(over connection: PostgresConnection) throws(PostgresError) {
         if try connection.query("SELECT 1 FROM pg_namespace WHERE nspname = \(schema)").isEmpty {
             try connection.query("CREATE SCHEMA \(unsafe: schema)")
         }
@@ -87,7 +95,7 @@ public struct Migrations: Sendable {
     }
 
     /// Returns how many files are applied.
-    private func verify(over connection: PostgresConnection) throws -> Int {
+    private func verify(over connection: PostgresConnection) throws(PostgresError) -> Int {
         let recorded = try connection.query(
             """
             SELECT number, recorded.name, checksum, sha256(script)

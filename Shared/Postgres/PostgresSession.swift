@@ -6,7 +6,8 @@ public final class PostgresSession {
     public static let longestPause: Duration = .seconds(1)
 
     private let configuration: PostgresConnection.Configuration
-    private var current: PostgresConnection?
+    /// The connection that was made last, if it has not been seen to break.
+    public private(set) var current: PostgresConnection?
     private var pause = PostgresSession.shortestPause
     private var lastFailure: PostgresError?
     /// When the next attempt to connect may be made; `nil` when the last one succeeded.

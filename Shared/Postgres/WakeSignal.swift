@@ -17,6 +17,12 @@ public final class WakeSignal: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
+    /// Waits until the signal is raised, or the time is over.
+    public func wait(until deadline: ContinuousClock.Instant?) {
+        var own = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&own, 1, Readiness.milliseconds(until: deadline)) < 0, errno == EINTR {}
+    }
+
     /// Lowers the signal. Returns whether it was raised.
     @discardableResult
     public func clear() -> Bool {

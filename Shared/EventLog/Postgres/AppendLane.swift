@@ -1,0 +1,134 @@
+import EventLog
+import EventSchema
+import Postgres
+import Runtime
+import Synchronization
+
+/// Appends records of one durability over one connection, on a thread of its own. One batch is under way at a time; what
+/// comes meanwhile is the next one, so that one commit serves as many records as there are.
+final class AppendLane: Sendable {
+    struct Entry: Sendable {
+        var key: ConsumerInbox.Key
+        var record: OutgoingRecord
+        /// Set where the record is known never to fit; it is completed in its turn.
+        var fault: LogError?
+        var completion: @Sendable (Result<Appended, LogError>) -> Void
+    }
+
+    private struct State {
+        var queue: [Entry] = []
+        /// Records that are queued or under way.
+        var open = 0
+        var isClosed = false
+        var flushes: [Parking] = []
+    }
+
+    private static let largestBatch = 1_000
+    private static let largestBatchBytes = 4 << 20
+
+    private let isLasting: Bool
+    private let bulletin: LogBulletin
+    private let state = Mutex(State())
+    private let parking = Parking()
+
+    init(_ configuration: PostgresLog.Configuration, client: String, isLasting: Bool, bulletin: LogBulletin) {
+        self.isLasting = isLasting
+        self.bulletin = bulletin
+        let task = "\(client) appends \(isLasting ? "events" : "commands")"
+        let settings = ["synchronous_commit": isLasting ? "on" : "off"]
+        let connection = configuration.connection(task, settings: settings)
+        OwnedThread.start(name: isLasting ? "log-events" : "log-commands") { [self] in run(PostgresSession(connection)) }
+    }
+
+    func append(_ entry: Entry) {
+        let admission = state.withLock { state -> Bool? in
+            guard !state.isClosed else { return nil }
+            state.queue.append(entry)
+            state.open += 1
+            return state.queue.count == 1
+        }
+        switch admission {
+        case true: parking.unpark()
+        case false: break
+        case nil: entry.completion(.failure(LogError(.closed, "the producer is closed")))
+        }
+    }
+
+    func flush(until deadline: ContinuousClock.Instant) -> Bool {
+        let done = Parking()
+        let isEmpty = state.withLock { state in
+            if state.open > 0 { state.flushes.append(done) }
+            return state.open == 0
+        }
+        return isEmpty || done.park(until: deadline)
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        parking.unpark()
+    }
+
+    // MARK: - The thread
+
+    private func run(_ session: PostgresSession) {
+        while true {
+            let (batch, isClosed) = take()
+            if isClosed {
+                complete(batch, with: .failure(LogError(.closed, "the producer is closed")))
+                break
+            }
+            if batch.isEmpty {
+                parking.park()
+            } else {
+                append(batch, session)
+            }
+        }
+        session.close()
+    }
+
+    /// The next batch, or everything once the lane is closed.
+    private func take() -> (batch: [Entry], isClosed: Bool) {
+        state.withLock { state in
+            var count = 0
+            var bytes = 0
+            for entry in state.queue {
+                bytes += entry.record.value.count
+                if !state.isClosed, count > 0, count == Self.largestBatch || bytes > Self.largestBatchBytes { break }
+                count += 1
+            }
+            defer { state.queue.removeFirst(count) }
+            return (Array(state.queue.prefix(count)), state.isClosed)
+        }
+    }
+
+    private func append(_ batch: [Entry], _ session: PostgresSession) {
+        var groups = Groups(batch)
+        do throws(PostgresError) {
+            if !groups.isEmpty { try groups.append(over: try session.connection(), isLasting: isLasting) }
+        } catch {
+            let failure = LogError(error)
+            complete(batch, with: .failure(failure))
+            return
+        }
+        if !groups.isEmpty { bulletin.announce(groups.ends) }
+        for (number, entry) in batch.enumerated() {
+            entry.completion(entry.fault.map { .failure($0) } ?? .success(groups.appended(number)))
+        }
+        finish(batch.count)
+    }
+
+    private func complete(_ batch: [Entry], with result: Result<Appended, LogError>) {
+        for entry in batch { entry.completion(entry.fault.map { .failure($0) } ?? result) }
+        finish(batch.count)
+    }
+
+    private func finish(_ count: Int) {
+        let flushes = state.withLock { state in
+            state.open -= count
+            guard state.open == 0 else { return [Parking]() }
+            defer { state.flushes = [] }
+            return state.flushes
+        }
+        for flush in flushes { flush.unpark() }
+    }
+}
