@@ -20,8 +20,8 @@ final class LogBulletin: Sendable {
         var isClosed = false
     }
 
-    /// Announcements of one process are at least this far apart: under load one speaks for many.
-    private static let gap: Duration = .milliseconds(1)
+    /// Under load one announcement speaks for many: each server process that listens has to look at each.
+    private static let rate = Pace(interval: .milliseconds(1), burst: 16)
     private static let groupChannel = "log_groups"
     private static let expiryStep: Int32 = 200
 
@@ -83,7 +83,7 @@ final class LogBulletin: Sendable {
         let session = PostgresSession(configuration.connection("announcements", settings: ["synchronous_commit": "off"]))
         var listening: Set<String> = []
         var connects = 0
-        var speakAt = ContinuousClock.now
+        var pace = Self.rate
         var expiry = Expiry(nextLook: .now + configuration.retentionInterval * Double.random(in: 0.2...1))
         while !state.withLock({ $0.isClosed }) {
             signal.clear()
@@ -94,10 +94,10 @@ final class LogBulletin: Sendable {
                     listening = []
                 }
                 try listen(over: connection, beside: &listening)
-                if ContinuousClock.now >= speakAt, try speak(over: connection) { speakAt = .now + Self.gap }
+                if pace.isDue, try speak(over: connection) { pace.spend() }
                 try expiry.step(over: connection, every: configuration.retentionInterval, most: Self.expiryStep)
                 var until = expiry.nextLook
-                if state.withLock({ !$0.unspoken.isEmpty }) { until = min(until, speakAt) }
+                if state.withLock({ !$0.unspoken.isEmpty }) { until = min(until, pace.next) }
                 for notification in try connection.notifications(until: until, or: signal)
                 where notification.sender != connection.backendPID {
                     hear(notification)
