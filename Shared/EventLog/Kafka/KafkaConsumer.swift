@@ -80,7 +80,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     private func assign() throws(LogError) {
         guard isDirty else { return }
         isDirty = false
-        let code = rd_kafka_assign(reader.pointer, PartitionList(followed).pointer)
+        let code = PartitionList(followed).withPointer { rd_kafka_assign(reader.pointer, $0) }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw LogError(kafka: code, "choosing partitions") }
         watch.follow(Set(followed.keys))
     }
@@ -132,7 +132,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
             }
             if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
                 // The share is read by the reader: the member itself is given nothing to fetch.
-                rd_kafka_assign(member.pointer, PartitionList(EmptyCollection<TopicPartition>()).pointer)
+                _ = PartitionList(EmptyCollection<TopicPartition>()).withPointer { rd_kafka_assign(member.pointer, $0) }
                 if let list = rd_kafka_event_topic_partition_list(event) {
                     share = (0..<Int(list.pointee.cnt)).map { Int(list.pointee.elems[$0].partition) }.sorted()
                 }
@@ -199,7 +199,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         let reader = reader
         let answer: (rd_kafka_resp_err_t, Int64)? = KafkaThread.run(within: .seconds(6)) {
             let list = PartitionList([partition: time.milliseconds])
-            let code = rd_kafka_offsets_for_times(reader.pointer, list.pointer, 5_000)
+            let code = list.withPointer { rd_kafka_offsets_for_times(reader.pointer, $0, 5_000) }
             return (code == RD_KAFKA_RESP_ERR_NO_ERROR ? list[0].error : code, list[0].offset)
         }
         guard let (code, offset) = answer else { throw LogError(.unavailable, "Kafka did not look a time up in \(partition)") }
@@ -210,7 +210,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     func committed(_ partitions: [TopicPartition]) throws(LogError) -> [TopicPartition: CommittedOffset] {
         guard let member else { return [:] }
         let list = PartitionList(partitions)
-        let code = rd_kafka_committed(member.pointer, list.pointer, 5_000)
+        let code = list.withPointer { rd_kafka_committed(member.pointer, $0, 5_000) }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw LogError(kafka: code, "asking for committed positions") }
         var committed: [TopicPartition: CommittedOffset] = [:]
         for index in 0..<list.count {
@@ -226,11 +226,9 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         let list = PartitionList(offsets.mapValues(\.offset))
         for index in 0..<list.count {
             guard let partition = list[index].partition, let metadata = offsets[partition]?.metadata, !metadata.isEmpty else { continue }
-            // The list frees it.
-            list.pointer.pointee.elems[index].metadata = UnsafeMutableRawPointer(strdup(metadata))
-            list.pointer.pointee.elems[index].metadata_size = metadata.utf8.count
+            list.setMetadata(metadata, at: index)
         }
-        rd_kafka_commit(member.pointer, list.pointer, 1)
+        _ = list.withPointer { rd_kafka_commit(member.pointer, $0, 1) }
     }
 
     // MARK: Ending
@@ -239,22 +237,22 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         guard !isClosed else { return }
         isClosed = true
         watch.stop()
-        let (reader, readerQueue, member, memberQueue) = (reader, Queue(readerQueue), member, memberQueue.map(Queue.init))
-        let signal = signal
+        let (readerQueue, member, memberQueue) = (Queue(readerQueue), member, memberQueue.map(Queue.init))
+        // Says good-bye to the group, so that the others need not wait for the session to end.
         _ = KafkaThread.run(within: .seconds(3)) {
             rd_kafka_queue_io_event_enable(readerQueue.pointer, -1, nil, 0)
             rd_kafka_queue_destroy(readerQueue.pointer)
-            if let member, let memberQueue {
-                rd_kafka_queue_io_event_enable(memberQueue.pointer, -1, nil, 0)
-                rd_kafka_queue_destroy(memberQueue.pointer)
-                // Says good-bye to the group, so that the others need not wait for the session to end.
-                rd_kafka_consumer_close(member.pointer)
-                rd_kafka_destroy(member.pointer)
-            }
-            rd_kafka_destroy_flags(reader.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
-            Glibc.close(signal)
+            guard let member, let memberQueue else { return true }
+            rd_kafka_queue_io_event_enable(memberQueue.pointer, -1, nil, 0)
+            rd_kafka_queue_destroy(memberQueue.pointer)
+            rd_kafka_consumer_close(member.pointer)
             return true
         }
+    }
+
+    deinit {
+        close()
+        Glibc.close(signal)
     }
 
     /// A queue on its way to the thread that ends it.

@@ -43,15 +43,11 @@ final class KafkaHandle: @unchecked Sendable {
         }
     }
 
-    func topicList(_ partitions: some Sequence<TopicPartition>) -> PartitionList { PartitionList(partitions) }
-
-    /// Ends the client. It can take as long as a broker does not answer, so it is left to a thread of its own.
-    func destroy(beforehand: @escaping @Sendable (OpaquePointer) -> Void = { _ in }) {
+    /// Ending a client can take as long as a broker does not answer, so it is left to a thread of its own, once nobody uses
+    /// the client any more.
+    deinit {
         let ended = Ending(pointer)
-        KafkaThread.start("kafka-end") {
-            beforehand(ended.pointer)
-            rd_kafka_destroy_flags(ended.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
-        }
+        KafkaThread.start("kafka-end") { rd_kafka_destroy_flags(ended.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
     }
 
     /// A pointer on its way to the thread that ends it.

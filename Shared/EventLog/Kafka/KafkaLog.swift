@@ -42,7 +42,6 @@ public struct KafkaLog: EventLog {
 
     private func countPartitions() throws(LogError) -> Int {
         let handle = try KafkaHandle(.producer, settings.producer, client: "describe", events: 0)
-        defer { handle.destroy() }
         let counts = try handle.partitionCounts()
         var found: Int?
         for topic in Topic.allCases {
@@ -65,7 +64,6 @@ public struct KafkaLog: EventLog {
     /// minimum of 2 in sync where there are three, else 1. Fails with `.misconfigured` where what is there differs.
     public func provision(partitions: Int, replicas: Int = 0) throws(LogError) {
         let handle = try KafkaHandle(.producer, settings.producer, client: "provision", events: 0)
-        defer { handle.destroy() }
         let brokers = try handle.brokerCount()
         let replicas = replicas > 0 ? replicas : (brokers >= 3 ? 3 : 1)
         let counts = try handle.partitionCounts()

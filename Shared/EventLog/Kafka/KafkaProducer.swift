@@ -114,7 +114,6 @@ final class KafkaProducer: LogProducer {
                 if !isCurrent, rd_kafka_outq_len(handle.pointer) == 0 { break }
             }
             rd_kafka_queue_destroy(queue)
-            handle.destroy()
         }
     }
 

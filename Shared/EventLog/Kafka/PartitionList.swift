@@ -1,9 +1,10 @@
 internal import CKafka
 internal import EventSchema
+internal import Glibc
 
 /// A list of partitions with offsets, as librdkafka takes and gives it.
 struct PartitionList: ~Copyable {
-    let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+    private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
     init(_ partitions: some Sequence<TopicPartition>) {
         pointer = rd_kafka_topic_partition_list_new(8)
@@ -16,6 +17,17 @@ struct PartitionList: ~Copyable {
             guard let partition = self[index].partition else { continue }
             pointer.pointee.elems[index].offset = offsets[partition] ?? 0
         }
+    }
+
+    /// The list lives as long as `body` runs; its pointer must not leave it.
+    borrowing func withPointer<Result>(_ body: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Result) -> Result {
+        body(pointer)
+    }
+
+    /// Gives an entry metadata, which the list frees.
+    borrowing func setMetadata(_ text: String, at index: Int) {
+        pointer.pointee.elems[index].metadata = UnsafeMutableRawPointer(strdup(text))
+        pointer.pointee.elems[index].metadata_size = text.utf8.count
     }
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
