@@ -62,6 +62,7 @@ let package = Package(
             resources: [.embedInCode("Migrations")]),
         library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
+        library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
         library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),

@@ -10,15 +10,11 @@ public struct KafkaSettings: Sendable {
         self.properties = properties
     }
 
-    /// Properties from variables such as `LATCHKEY_KAFKA_SASL_USERNAME`: the rest of the name in lower case, with dots.
-    public static func properties(from environment: [String: String]) -> [String: String] {
-        let prefix = "LATCHKEY_KAFKA_"
+    /// Properties from variables such as `LATCHKEY_KAFKA_SASL_USERNAME`, by the rest of their names: in lower case, with dots.
+    public init(variables: [String: String]) {
         var properties: [String: String] = [:]
-        for (name, value) in environment where name.hasPrefix(prefix) {
-            let property = name.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
-            properties[property] = value
-        }
-        return properties
+        for (name, value) in variables { properties[name.lowercased().replacing("_", with: ".")] = value }
+        self.init(bootstrapServers: properties.removeValue(forKey: "bootstrap.servers") ?? "", properties: properties)
     }
 
     private var common: [String: String] {

@@ -5,7 +5,7 @@ public enum DeploymentEnvironment: String, Sendable, CaseIterable {
 
 /// Which implementation of the log is used.
 public enum LogBackend: String, Sendable, CaseIterable {
-    case postgres
+    case postgres, kafka
 }
 
 /// What all four services are told.
@@ -17,6 +17,8 @@ public struct CommonSettings: Sendable {
     public let databaseURL: String
     /// Where the Postgres log lives.
     public let logDatabaseURL: String
+    /// librdkafka's properties, by the rest of the variables' names: `BOOTSTRAP_SERVERS`.
+    public let kafka: [String: String]
     public let partitions: Int
     /// Oldest first.
     public let macKeys: [NumberedSecret]
@@ -38,6 +40,12 @@ public struct CommonSettings: Sendable {
             settings.optional(
                 "LATCHKEY_LOG_DATABASE_URL", .secretText,
                 "Postgres connection string of the log, where it lies in another database than the rest.") ?? databaseURL
+        kafka = settings.family(
+            "LATCHKEY_KAFKA_", secret: true,
+            "Properties of librdkafka, in capitals and with _ for dots. LATCHKEY_KAFKA_BOOTSTRAP_SERVERS (host:port,…) is needed with LATCHKEY_LOG=kafka.")
+        if log == .kafka, kafka["BOOTSTRAP_SERVERS"]?.isEmpty ?? true {
+            settings.fault("LATCHKEY_KAFKA_BOOTSTRAP_SERVERS", "is not set, and LATCHKEY_LOG is kafka")
+        }
         partitions = settings.value(
             "LATCHKEY_PARTITIONS", .integer(1...1_024), default: 12,
             "Partitions of every topic. Fixed when the log is provisioned, the same everywhere, never changed in place.")

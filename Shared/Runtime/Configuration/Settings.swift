@@ -68,6 +68,17 @@ public final class Settings {
         return parse(source, text, type)
     }
 
+    /// All variables that begin with `prefix`, by the rest of their names, as they are.
+    public func family(_ prefix: String, secret: Bool, _ summary: String) -> [String: String] {
+        declarations.append(
+            Declaration(name: prefix + "*", aliases: [], defaultText: nil, isRequired: false, isSecret: secret, summary: summary))
+        var family: [String: String] = [:]
+        for (name, text) in environment.variables where name.hasPrefix(prefix) && name.count > prefix.count {
+            family[String(name.dropFirst(prefix.count))] = text
+        }
+        return family
+    }
+
     /// Notes what the types cannot see: two settings that contradict each other, one that another one needs.
     public func fault(_ name: String, _ problem: String) {
         let fault = ConfigurationError.Fault(name, problem)
@@ -137,7 +148,9 @@ public final class Settings {
     public func unknownVariables() -> [(name: String, suggestion: String?)] {
         let own = declarations.flatMap { [$0.name] + $0.aliases }
         let known = Set(own).union(own.map { $0 + "_FILE" }).union(SharedNames.all)
-        return environment.variables.keys.filter { $0.hasPrefix("LATCHKEY_") && !known.contains($0) }.sorted().map { name in
+        let families = known.filter { $0.hasSuffix("*") }.map { $0.dropLast() }
+        let isKnown = { (name: String) in known.contains(name) || families.contains { name.hasPrefix($0) } }
+        return environment.variables.keys.filter { $0.hasPrefix("LATCHKEY_") && !isKnown($0) }.sorted().map { name in
             let nearest = known.map { (name: $0, distance: EditDistance.between($0, name)) }.min {
                 ($0.distance, $0.name) < ($1.distance, $1.name)
             }
