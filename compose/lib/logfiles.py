@@ -72,7 +72,7 @@ class Terminal:
         self.width = width
         self.is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self.names = {}
-        self.waiting = b""
+        self.waiting = bytearray()
         self.descriptor = os.dup(1)
 
     def receiver(self, name):
@@ -96,9 +96,9 @@ class Terminal:
             try:
                 written = os.write(self.descriptor, self.waiting[:4096])
             except OSError:
-                self.waiting = b""
+                self.waiting.clear()
                 return
-            self.waiting = self.waiting[written:]
+            del self.waiting[:written]
 
 
 def tail(path, count):

@@ -1,15 +1,28 @@
-"""The commands of this folder: up, down, status, logs, code, postgres, test."""
+"""The commands of this folder."""
 
+import argparse
 import sys
 
-import commands
+import looking
+import starting
+import testing
 from problem import Problem
+
+COMMANDS = {
+    "up": starting.up,
+    "down": starting.down,
+    "status": looking.status,
+    "logs": looking.logs,
+    "code": looking.code,
+    "postgres": looking.postgres,
+    "test": testing.test,
+}
 
 
 def main():
-    command, arguments = sys.argv[1], sys.argv[2:]
+    name, arguments = sys.argv[1], sys.argv[2:]
     try:
-        return getattr(commands, command)(arguments)
+        return COMMANDS[name](argparse.ArgumentParser(prog=f"compose/{name}", allow_abbrev=False), arguments)
     except Problem as problem:
         print(f"latchkey: {problem}", file=sys.stderr)
         return problem.status

@@ -49,12 +49,13 @@ class State:
             os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
-def write_privately(path, text):
+def write_privately(path, text, durably=False):
     """Replaces a file in one step; only its owner can read it."""
     temporary = f"{path}.{os.getpid()}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+        if durably:
+            file.flush()
+            os.fsync(file.fileno())
     os.replace(temporary, path)

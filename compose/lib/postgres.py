@@ -140,8 +140,8 @@ class Postgres:
         command = [self.program("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--set", "VERBOSITY=terse"]
         command += ["--host", self.socket, "--port", str(PORT), "--username", "postgres", "--dbname", database, "--file", "-"]
         result = subprocess.run(
-            self.prefix + command, cwd="/", env=clean_environment(), input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, start_new_session=True)
+            self.prefix + command, cwd="/", env=clean_environment(), input=script, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True)
         if result.returncode != 0:
             raise Problem(f"Postgres cannot be set up: {last_line(result.stdout)}")
 
@@ -190,7 +190,8 @@ def run_as_owner(owner_of_data, folder):
         command = base + attempt + ["stat", os.path.join(folder, ".")]
         if subprocess.run(command, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             return base + attempt
-    raise Problem(f"Postgres will not start: user {owner_of_data.pw_name} cannot enter {os.path.dirname(folder)}; choose another LATCHKEY_STATE")
+    reason = f"user {owner_of_data.pw_name} cannot enter {os.path.dirname(folder)}; choose another LATCHKEY_STATE"
+    raise Problem(f"Postgres will not start: {reason}")
 
 
 def runs_postgres(pid):

@@ -16,7 +16,8 @@ HOPELESS = (2, 78)
 class Process:
     """Knows how to start itself again; the supervisor says when."""
 
-    def __init__(self, name, prefix, command, environment, lines, stop_signal=signal.SIGTERM, death_signal="KILL", directory=None):
+    def __init__(
+            self, name, prefix, command, environment, lines, stop_signal=signal.SIGTERM, death_signal="KILL", directory=None):
         self.name = name
         self.prefix = prefix
         self.command = command

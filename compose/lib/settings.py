@@ -54,7 +54,7 @@ class Secrets:
                 values = {name: shared.get(name) or secrets.token_hex(32) for name in names_for(service)}
                 values["POSTGRES_PASSWORD"] = secrets.token_hex(24)
                 self.values[service] = values
-                write_privately(self.path(service), "".join(f"{name}={value}\n" for name, value in values.items()))
+                write_privately(self.path(service), "".join(f"{name}={value}\n" for name, value in values.items()), durably=True)
             for name in SHARED:
                 if self.values[service].get(name, shared[name]) != shared[name]:
                     raise Problem(f"{name} differs between the files in {self.state.secrets}")

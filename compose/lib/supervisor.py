@@ -1,18 +1,15 @@
 """Keeps Postgres and the services running, until it is asked to stop."""
 
-import errno
-import fcntl
 import json
 import os
 import select
 import selectors
 import signal
-import socket
-import sys
 import time
 
 import health
 import logfiles
+import ports
 import settings
 from paths import write_privately
 from postgres import Postgres, wait_until_free
@@ -26,66 +23,6 @@ STOPS_WITHIN = 12.0
 PAUSE_AFTER_CLEAN_STOP = 15.0
 
 
-class Lock:
-    """Held by a supervisor for as long as it lives; the kernel lets go of it whatever happens."""
-
-    def __init__(self, state):
-        self.descriptor = os.open(state.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-    def take(self):
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except OSError as error:
-            if error.errno in (errno.EAGAIN, errno.EACCES):
-                return False
-            raise
-
-    def close(self):
-        os.close(self.descriptor)
-
-
-def is_running(state):
-    if not os.path.exists(state.lock):
-        return False
-    lock = Lock(state)
-    try:
-        return not lock.take()
-    finally:
-        lock.close()
-
-
-def read_status(state):
-    try:
-        with open(state.status) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
-def is_free(address, port):
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                return False
-            raise Problem(f"cannot listen at {address} port {port}: {error.strerror}")
-    return True
-
-
-def free_port(address, taken):
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    while True:
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.bind((address, 0))
-            port = probe.getsockname()[1]
-        if port not in taken:
-            return port
-
-
 class Supervisor:
     def __init__(self, state, options, folder, announce, terminal=None):
         self.state = state
@@ -94,6 +31,9 @@ class Supervisor:
         self.announce = announce
         self.terminal = terminal
         self.caller = dict(os.environ)
+        address = self.caller.get("LATCHKEY_ADDRESS") or "127.0.0.1"
+        # Where the services are reached from here.
+        self.address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
         self.selector = selectors.DefaultSelector()
         self.processes = []
         self.services = []
@@ -161,7 +101,8 @@ class Supervisor:
         prefix, command = self.postgres.command
         environment = {name: value for name, value in self.caller.items() if not name.startswith(("PG", "LC_", "LATCHKEY_"))}
         self.server = Process(
-            "postgres", prefix, command, environment, self.postgres.log, stop_signal=signal.SIGINT, death_signal="INT", directory="/")
+            "postgres", prefix, command, environment, self.postgres.log, stop_signal=signal.SIGINT, death_signal="INT",
+            directory="/")
         self.processes.append(self.server)
         self.start(self.server)
         end = time.monotonic() + POSTGRES_STARTS_WITHIN
@@ -179,9 +120,6 @@ class Supervisor:
         self.postgres.bootstrap({service: secrets.password(service) for service in settings.SERVICES})
 
     def make_services(self, secrets):
-        address = self.caller.get("LATCHKEY_ADDRESS") or "127.0.0.1"
-        reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-        self.address = reachable
         taken = set(range(self.options.port, self.options.port + self.options.scale["gateway"]))
         wanted = self.caller.get("LATCHKEY_OPERATIONS_PORT")
         next_port = int(wanted) if wanted and wanted.isdigit() and int(wanted) > 0 else None
@@ -200,7 +138,7 @@ class Supervisor:
                         process.operations_port = next_port
                         next_port += 1
                     else:
-                        process.operations_port = free_port(reachable, taken)
+                        process.operations_port = ports.free_port(self.address, taken)
                     taken.add(process.operations_port)
                     environment["LATCHKEY_OPERATIONS_PORT"] = str(process.operations_port)
                 self.services.append(process)
@@ -346,7 +284,7 @@ class Supervisor:
     def save(self):
         write_privately(self.state.status, json.dumps({
             "pid": os.getpid(),
-            "address": getattr(self, "address", "127.0.0.1"),
+            "address": self.address,
             "scheme": "https" if self.caller.get("TLS_CERTIFICATE") else "http",
             "outbox": os.path.abspath(self.caller.get("CONSOLE_OUTBOX") or self.state.outbox),
             "processes": [
@@ -420,7 +358,3 @@ class Supervisor:
 
 def is_writable(descriptor):
     return bool(select.select([], [descriptor], [], 0)[1])
-
-
-def to_standard_error(message):
-    print(message, file=sys.stderr, flush=True)

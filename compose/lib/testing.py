@@ -22,7 +22,8 @@ LONGEST_RUN = 1500
 
 RESULT = re.compile(r'^\S+ Test (?P<name>".*"|\S+)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
 # What is worth seeing while tests run: issues and what belongs to them.
-ISSUE = re.compile(r"^(✘|↳ (?!Testing Library|Target Platform)|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
+ISSUE = re.compile(
+    r"^(✘|↳ (?!Testing Library|Target Platform)|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
 
 
 class Outcome:
@@ -32,10 +33,11 @@ class Outcome:
         self.skipped = []
 
 
-def main(parser, arguments):
-    parse = parser("test", "Installs what is missing, builds everything and runs every test. The last line says: N passed, N failed, N skipped.")
-    parse.add_argument("part", nargs="*", help=f"only these: {', '.join(PARTS)}")
-    options = parse.parse_args(arguments)
+def test(parser, arguments):
+    parser.description = (
+        "Installs what is missing, builds everything and runs every test. The last line says: N passed, N failed, N skipped.")
+    parser.add_argument("part", nargs="*", help=f"only these: {', '.join(PARTS)}")
+    options = parser.parse_args(arguments)
     for part in options.part:
         if part not in PARTS:
             raise Problem(f"there is no part {part!r}; there are {', '.join(PARTS)}", 2)
@@ -73,7 +75,8 @@ class Run:
     # Parts
 
     def format(self):
-        command = [self.swift, "format", "lint", "--strict", "--parallel", "--recursive", "Package.swift", "Shared", "Services", "Tests"]
+        sources = ["Package.swift", "Shared", "Services", "Tests"]
+        command = [self.swift, "format", "lint", "--strict", "--parallel", "--recursive", *sources]
         self.check("the sources are formatted", "format", command)
 
     def unit(self):
@@ -82,7 +85,9 @@ class Run:
         common = ["--package-path", REPOSITORY, "--scratch-path", scratch, "--sanitize", "thread"]
         if not self.check("the unit tests build", "unit-build", [self.swift, "build", "--build-tests", *common], quiet=True):
             return
-        environment = {**self.environment(), "LATCHKEY_TEST_POSTGRES": self.postgres(), "TSAN_OPTIONS": "halt_on_error=0:exitcode=66"}
+        environment = self.environment()
+        environment["LATCHKEY_TEST_POSTGRES"] = self.postgres()
+        environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
         mutex = self.mutex_library(scratch)
         if mutex:
             environment["LD_PRELOAD"] = mutex
@@ -111,16 +116,16 @@ class Run:
         return self.is_optimised
 
     def optimised(self, target):
-        return [
-            self.swift, "test", "--package-path", REPOSITORY, "--configuration", "release", "--skip-build", "--filter", f"^{target}\\.",
-        ]
+        common = ["--package-path", REPOSITORY, "--configuration", "release"]
+        return [self.swift, "test", *common, "--skip-build", "--filter", f"^{target}\\."]
 
     # What they stand on
 
     def environment(self):
         """Of the caller, without what would lead tests to a running Latchkey or to its secrets."""
-        private = {name for name in os.environ if name.startswith("LATCHKEY_") and name != "LATCHKEY_SWIFT"} | set(settings.PRIVATE)
-        return {name: value for name, value in os.environ.items() if name not in private and not name.startswith("PG")}
+        def is_kept(name):
+            return name == "LATCHKEY_SWIFT" or not (name.startswith(("LATCHKEY_", "PG")) or name in settings.PRIVATE)
+        return {name: value for name, value in os.environ.items() if is_kept(name)}
 
     def postgres(self):
         """A server of its own for the tests, and how a superuser reaches it. Nothing in it has to survive."""
@@ -173,7 +178,8 @@ class Run:
         path = os.path.join(self.logs, f"{log}.log")
         with open(path, "wb") as file:
             result = subprocess.run(
-                command, cwd=REPOSITORY, env=environment or self.environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
+                command, cwd=REPOSITORY, env=environment or self.environment(), stdin=subprocess.DEVNULL, stdout=file,
+                stderr=subprocess.STDOUT)
         if result.returncode == 0:
             print(f"{name} ({int(time.monotonic() - start)} s)", flush=True)
             self.outcome.passed += 1
@@ -219,7 +225,8 @@ class Run:
             outcome.failed.append(f"{name}: the run ended with {how}; see {os.path.relpath(log)}")
         elif not outcome.passed and not outcome.failed:
             outcome.failed.append(f"{name}: no test was run")
-        print(f"{name}: {outcome.passed} passed, {len(outcome.failed)} failed, {len(outcome.skipped)} skipped ({int(time.monotonic() - start)} s)", flush=True)
+        took = int(time.monotonic() - start)
+        print(f"{name}: {outcome.passed} passed, {len(outcome.failed)} failed, {len(outcome.skipped)} skipped ({took} s)", flush=True)
         self.outcome.passed += outcome.passed
         self.outcome.failed += outcome.failed
         self.outcome.skipped += outcome.skipped

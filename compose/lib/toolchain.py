@@ -1,6 +1,7 @@
 """Finds Swift, installs what the machine lacks, builds the executables."""
 
 import fcntl
+import glob
 import os
 import re
 import shutil
@@ -38,12 +39,11 @@ def prepare():
 def find_swift():
     given = os.environ.get("LATCHKEY_SWIFT")
     if given:
-        candidates = [given, os.path.join(given, "swift"), os.path.join(given, "bin/swift"), os.path.join(given, "usr/bin/swift")]
+        candidates = [given] + [os.path.join(given, inside) for inside in ("swift", "bin/swift", "usr/bin/swift")]
     else:
-        candidates = [shutil.which("swift"), "/opt/swift/usr/bin/swift", "/opt/swift/bin/swift", "/usr/local/swift/usr/bin/swift"]
+        newest_first = sorted(glob.glob("/opt/swift-*/usr/bin/swift"), reverse=True)
+        candidates = [shutil.which("swift"), "/opt/swift/usr/bin/swift", *newest_first, "/usr/local/swift/usr/bin/swift"]
         candidates.append(os.path.expanduser("~/.local/share/swiftly/bin/swift"))
-        if os.path.isdir("/opt"):
-            candidates += sorted((f"/opt/{name}/usr/bin/swift" for name in os.listdir("/opt") if name.startswith("swift-")), reverse=True)
     for candidate in candidates:
         if candidate and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
