@@ -2,147 +2,154 @@ import HTTP
 import JSON
 import Testing
 
-/// Processes die at any moment, and whoever got an answer can rely on it.
-@Suite(.serialized) struct CrashTests {
-    /// What one visitor was told.
-    private struct Story: Sendable {
-        var visitor: Visitor
-        /// Answers of `send`: those that were acknowledged, and all that were asked for.
-        var acknowledged = 0
-        var asked = 0
-        var code: String?
-        var confirmed = false
-    }
+extension SystemTests {
+    /// Processes die at any moment, and whoever got an answer can rely on it.
+    @Suite struct CrashTests {
+        /// What one visitor was told.
+        private struct Story: Sendable {
+            var visitor: Visitor
+            /// Answers of `send`: those that were acknowledged, and all that were asked for.
+            var acknowledged = 0
+            var asked = 0
+            var code: String?
+            var confirmed = false
+        }
 
-    @Test(arguments: [
-        ["verification"], ["gateway"], ["identity"], ["notifier"], ["postgres"],
-        ["verification", "gateway", "identity", "notifier"],
-    ])
-    func `nothing acknowledged is lost and nothing is sent or counted twice`(victims: [String]) async throws {
-        let system = try await LatchkeySystem.started(scale: ["verification": 2])
-        let isOver = Flag()
-        let stories = try await withThrowingTaskGroup(of: Story?.self) { group in
-            for number in 0..<12 { group.addTask { try await live(Visitor(system), isOver, startingAfter: number) } }
-            group.addTask {
-                for round in 0..<4 {
-                    for victim in victims {
-                        // Anywhere between two requests and in the middle of one.
-                        try await Task.sleep(for: .milliseconds(Int64.random(in: 50...600)))
-                        try await system.kill(victim)
+        @Test(arguments: [
+            ["verification"], ["gateway"], ["identity"], ["notifier"], ["postgres"],
+            ["verification", "gateway", "identity", "notifier"],
+        ])
+        func `nothing acknowledged is lost and nothing is sent or counted twice`(victims: [String]) async throws {
+            let system = try await LatchkeySystem.started(scale: ["verification": 2])
+            let isOver = Flag()
+            let stories = try await withThrowingTaskGroup(of: Story?.self) { group in
+                for number in 0..<12 { group.addTask { try await live(Visitor(system), isOver, startingAfter: number) } }
+                group.addTask {
+                    for round in 0..<4 {
+                        for victim in victims {
+                            // Anywhere between two requests and in the middle of one.
+                            try await Task.sleep(for: .milliseconds(Int64.random(in: 50...600)))
+                            try await system.kill(victim)
+                        }
+                        try await eventually("round \(round): the system is ready again") { await system.isReady() }
                     }
-                    try await eventually("round \(round): the system is ready again") { await system.isReady() }
+                    isOver.raise()
+                    return nil
                 }
-                isOver.raise()
-                return nil
+                return try await group.reduce(into: [Story]()) { stories, story in if let story { stories.append(story) } }
             }
-            return try await group.reduce(into: [Story]()) { stories, story in if let story { stories.append(story) } }
-        }
-        try await eventually("everything is ready") { try await system.compose("status").status == 0 }
+            try await eventually("everything is ready") { try await system.compose("status").status == 0 }
 
-        for story in stories {
-            let visitor = story.visitor
-            try await eventually("\(visitor.email) has what was acknowledged") {
-                try system.deliveries(to: visitor.email).count >= story.acknowledged
+            for story in stories {
+                let visitor = story.visitor
+                try await eventually("\(visitor.email) has what was acknowledged") {
+                    try system.deliveries(to: visitor.email).count >= story.acknowledged
+                }
             }
-        }
-        // One more round trip through the whole system: what was on its way before it has arrived.
-        let last = Visitor(system)
-        #expect(try await last.send().isSuccess)
-        #expect(try await last.confirm(last.code()).isSuccess)
+            // One more round trip through the whole system: what was on its way before it has arrived.
+            let last = Visitor(system)
+            #expect(try await last.send().isSuccess)
+            #expect(try await last.confirm(last.code()).isSuccess)
 
-        for story in stories {
-            let deliveries = try system.deliveries(to: story.visitor.email)
-            let ids = deliveries.map { $0["id"]?.string }
-            #expect(Set(ids).count == ids.count, "a delivery was made twice")
-            #expect(deliveries.count >= story.acknowledged)
-            #expect(deliveries.count <= story.asked, "more was delivered than was asked for")
-            if story.confirmed, let code = story.code {
-                #expect(try await story.visitor.confirm(code).error == "INVALID_OTP", "a used code is good again")
+            for story in stories {
+                let deliveries = try system.deliveries(to: story.visitor.email)
+                let ids = deliveries.map { $0["id"]?.string }
+                #expect(Set(ids).count == ids.count, "a delivery was made twice")
+                #expect(deliveries.count >= story.acknowledged)
+                #expect(deliveries.count <= story.asked, "more was delivered than was asked for")
+                if story.confirmed, let code = story.code {
+                    #expect(try await story.visitor.confirm(code).error == "INVALID_OTP", "a used code is good again")
+                }
             }
+            #expect(stories.contains { $0.confirmed })
+            try await system.end()
         }
-        #expect(stories.contains { $0.confirmed })
-        try await system.end()
-    }
 
-    /// Asks for a code until it is acknowledged, answers wrong once and then right, until it is told to stop.
-    private func live(_ visitor: Visitor, _ isOver: Flag, startingAfter milliseconds: Int) async throws -> Story {
-        var story = Story(visitor: visitor)
-        try await Task.sleep(for: .milliseconds(milliseconds * 40))
-        while story.acknowledged == 0, story.asked < 5 {
-            story.asked += 1
-            if let answer = try? await visitor.send(), answer.isSuccess {
-                story.acknowledged += 1
-            } else {
-                try await Task.sleep(for: .milliseconds(200))
+        /// Asks for a code until it is acknowledged, answers wrong once and then right, until it is told to stop.
+        private func live(_ visitor: Visitor, _ isOver: Flag, startingAfter milliseconds: Int) async throws -> Story {
+            var story = Story(visitor: visitor)
+            try await Task.sleep(for: .milliseconds(milliseconds * 40))
+            while story.acknowledged == 0, story.asked < 5 {
+                story.asked += 1
+                if let answer = try? await visitor.send(), answer.isSuccess {
+                    story.acknowledged += 1
+                } else {
+                    try await Task.sleep(for: .milliseconds(200))
+                }
             }
+            guard story.acknowledged > 0 else { return story }
+            // Earlier requests may have gone through without an answer: the newest code is the one that counts, and it is known
+            // only when nothing is on its way any more.
+            while !isOver.isRaised { try await Task.sleep(for: .milliseconds(20)) }
+            let wanted = story.acknowledged
+            try await eventually("\(visitor.email) has its code") {
+                try visitor.system.deliveries(to: visitor.email).count >= wanted
+            }
+            guard story.asked == story.acknowledged else { return story }
+
+            let code = try await visitor.system.code(for: visitor.email)
+            story.code = code
+            #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
+            #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
+            #expect(
+                try await visitor.confirm(code).isSuccess, "an acknowledged code is not good, or an attempt was counted twice")
+            story.confirmed = true
+            return story
         }
-        guard story.acknowledged > 0 else { return story }
-        // Earlier requests may have gone through without an answer: the newest code is the one that counts, and it is known
-        // only when nothing is on its way any more.
-        while !isOver.isRaised { try await Task.sleep(for: .milliseconds(20)) }
-        let wanted = story.acknowledged
-        try await eventually("\(visitor.email) has its code") { try visitor.system.deliveries(to: visitor.email).count >= wanted }
-        guard story.asked == story.acknowledged else { return story }
 
-        let code = try await visitor.system.code(for: visitor.email)
-        story.code = code
-        #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
-        #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
-        #expect(try await visitor.confirm(code).isSuccess, "an acknowledged code is not good, or an attempt was counted twice")
-        story.confirmed = true
-        return story
-    }
+        @Test func `confirmations under fire succeed exactly once`() async throws {
+            let system = try await LatchkeySystem.started(scale: ["verification": 2, "identity": 2])
+            for victim in ["verification", "identity", "verification-2", "identity-2", "gateway"] {
+                let visitor = Visitor(system)
+                #expect(try await visitor.send().isSuccess)
+                let code = try await visitor.code()
+                async let shot: Void = {
+                    try await Task.sleep(for: .milliseconds(Int64.random(in: 0...30)))
+                    try await system.kill(victim)
+                }()
+                let answers = await withTaskGroup(of: Visitor.Answer?.self) { group in
+                    for number in 0..<20 {
+                        group.addTask {
+                            try? await visitor.confirm(code, headers: ["X-Forwarded-For": "203.0.113.\(number + 1)"])
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                try await shot
+                #expect(answers.count { $0?.isSuccess == true } <= 1)
+                try await eventually("the system is ready again") { await system.isReady() }
+                // The code is used, or still good for exactly one: never lost, never doubled.
+                if answers.contains(where: { $0?.isSuccess == true }) {
+                    #expect(try await visitor.confirm(code).isSuccess == false)
+                }
+                try await eventually("the code is used up") { try await visitor.confirm(code).error == "INVALID_OTP" }
+            }
+            try await system.end()
+        }
 
-    @Test func `confirmations under fire succeed exactly once`() async throws {
-        let system = try await LatchkeySystem.started(scale: ["verification": 2, "identity": 2])
-        for victim in ["verification", "identity", "verification-2", "identity-2", "gateway"] {
+        @Test func `a restart of everything keeps codes, attempts and budgets`() async throws {
+            let system = try await LatchkeySystem.started()
             let visitor = Visitor(system)
+            for _ in 0..<5 { #expect(try await visitor.send().isSuccess) }
+            let code = try await visitor.code(after: 5)
+            #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
+            #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
+
+            try await system.down()
+            try await system.up(scale: ["verification": 2])
             #expect(try await visitor.send().isSuccess)
-            let code = try await visitor.code()
-            async let shot: Void = {
-                try await Task.sleep(for: .milliseconds(Int64.random(in: 0...30)))
-                try await system.kill(victim)
-            }()
-            let answers = await withTaskGroup(of: Visitor.Answer?.self) { group in
-                for number in 0..<20 {
-                    group.addTask { try? await visitor.confirm(code, headers: ["X-Forwarded-For": "203.0.113.\(number + 1)"]) }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
-            try await shot
-            #expect(answers.count { $0?.isSuccess == true } <= 1)
-            try await eventually("the system is ready again") { await system.isReady() }
-            // The code is used, or still good for exactly one: never lost, never doubled.
-            if answers.contains(where: { $0?.isSuccess == true }) {
-                #expect(try await visitor.confirm(code).isSuccess == false)
-            }
-            try await eventually("the code is used up") { try await visitor.confirm(code).error == "INVALID_OTP" }
+            #expect(try await visitor.confirm(code).isSuccess)
+            #expect(try system.deliveries(to: visitor.email).count == 5)
+
+            let other = Visitor(system)
+            #expect(try await other.send().isSuccess)
+            let second = try await other.code()
+            #expect(try await other.confirm(Visitor.wrong(second)).error == "INVALID_OTP")
+            #expect(try await other.confirm(Visitor.wrong(second)).error == "INVALID_OTP")
+            try await system.down()
+            try await system.up()
+            #expect(try await other.confirm(Visitor.wrong(second)).error == "MAX_ATTEMPTS_EXCEEDED")
+            try await system.end()
         }
-        try await system.end()
-    }
-
-    @Test func `a restart of everything keeps codes, attempts and budgets`() async throws {
-        let system = try await LatchkeySystem.started()
-        let visitor = Visitor(system)
-        for _ in 0..<5 { #expect(try await visitor.send().isSuccess) }
-        let code = try await visitor.code(after: 5)
-        #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
-        #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
-
-        try await system.down()
-        try await system.up(scale: ["verification": 2])
-        #expect(try await visitor.send().isSuccess)
-        #expect(try await visitor.confirm(code).isSuccess)
-        #expect(try system.deliveries(to: visitor.email).count == 5)
-
-        let other = Visitor(system)
-        #expect(try await other.send().isSuccess)
-        let second = try await other.code()
-        #expect(try await other.confirm(Visitor.wrong(second)).error == "INVALID_OTP")
-        #expect(try await other.confirm(Visitor.wrong(second)).error == "INVALID_OTP")
-        try await system.down()
-        try await system.up()
-        #expect(try await other.confirm(Visitor.wrong(second)).error == "MAX_ATTEMPTS_EXCEEDED")
-        try await system.end()
     }
 }
