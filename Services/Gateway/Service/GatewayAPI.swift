@@ -17,6 +17,8 @@ public struct GatewayAPI: Sendable {
     public var sealer: BoxSealer
     public var commands: any CommandPath
     public var metrics: Metrics
+    /// How long a gateway may be silent about a request with an idempotency key before another one takes it over.
+    public var lease: Duration = .seconds(3)
 
     public init(
         routing: Routing, secret: Secret, rates: [Limit: Rate], counter: any QuotaCounter, answers: any AnswerStore,
@@ -38,7 +40,8 @@ public struct GatewayAPI: Sendable {
     /// counts it, reads its fields, and sends its command.
     public func router() -> Router {
         let limiter = Limiter(
-            rates: rates, counter: counter, key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
+            rates: rates, counter: counter,
+            key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
             metrics: metrics)
         let send = SendCode(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, keys: keys, sealer: sealer,
@@ -51,7 +54,7 @@ public struct GatewayAPI: Sendable {
             "/api",
             middleware: [
                 FailFast(metrics: metrics), FindClient(trusting: trustedProxies), ReadJSON(),
-                Idempotency(store: answers, secret: secret),
+                Idempotency(store: answers, secret: secret, lease: lease),
             ]
         ) { router in
             router.post("/verification/send", send.answer)

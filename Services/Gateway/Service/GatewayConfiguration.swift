@@ -42,7 +42,8 @@ public struct GatewayConfiguration: ServiceConfiguration {
         for origin in origins where !Self.isOrigin(origin) {
             settings.fault("CORS_ORIGINS", "names \(origin), which is not an origin such as https://app.example.com")
         }
-        let certificate = settings.optional("TLS_CERTIFICATE", .text, "PEM file of the certificate chain. With it the API is HTTPS.")
+        let certificate = settings.optional(
+            "TLS_CERTIFICATE", .text, "PEM file of the certificate chain. With it the API is HTTPS.")
         let key = settings.optional("TLS_KEY", .text, "PEM file of the certificate's private key.")
         if certificate != nil, key == nil { settings.fault("TLS_KEY", "is not set, although TLS_CERTIFICATE is") }
         if certificate == nil, key != nil { settings.fault("TLS_CERTIFICATE", "is not set, although TLS_KEY is") }

@@ -20,7 +20,9 @@ public struct PostgresAccounts: AccountDirectory {
                 """)
             var accounts: [[UInt8]: AccountReference] = [:]
             for (subject, user, version) in try rows.decode([UInt8].self, PostgresUUID.self, Int64.self) {
-                guard let user = UserID(bytes: user.bytes) else { throw PostgresError(.mismatch, "a user id of Identity is none") }
+                guard let user = UserID(bytes: user.bytes) else {
+                    throw PostgresError(.mismatch, "a user id of Identity is none")
+                }
                 accounts[subject] = AccountReference(user: user, credentialVersion: version)
             }
             return subjects.map { accounts[$0.bytes] }

@@ -40,7 +40,8 @@ public struct APIError: HTTPResponseError, Hashable {
         let seconds = max(1, Int(whole) + (rest > 0 ? 1 : 0))
         let minutes = (seconds + 59) / 60
         return APIError(
-            .rateLimited, "Too many requests. Try again in \(minutes) \(minutes == 1 ? "minute" : "minutes").", retryAfter: seconds)
+            .rateLimited, "Too many requests. Try again in \(minutes) \(minutes == 1 ? "minute" : "minutes").",
+            retryAfter: seconds)
     }
 
     public var response: Response {

@@ -28,7 +28,11 @@ final class PendingReplies: Sendable {
         late = replies.with("late")
         unmatched = replies.with("nobody")
         metrics.collect { [weak self] in
-            [Sample("latchkey_gateway_pending_replies", "Requests that wait for a reply.", .gauge, value: Double(self?.count ?? 0))]
+            [
+                Sample(
+                    "latchkey_gateway_pending_replies", "Requests that wait for a reply.", .gauge, value: Double(self?.count ?? 0)
+                )
+            ]
         }
     }
 

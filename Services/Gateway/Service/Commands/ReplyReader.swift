@@ -73,7 +73,8 @@ public final class ReplyReader: Component {
     private func session(until stop: StopFlag, established: () -> Void) throws(LogError) {
         let description = try log.describe()
         guard description.partitions == partitions else {
-            throw LogError(.misconfigured, "the log has \(description.partitions) partitions, LATCHKEY_PARTITIONS is \(partitions)")
+            throw LogError(
+                .misconfigured, "the log has \(description.partitions) partitions, LATCHKEY_PARTITIONS is \(partitions)")
         }
         let producer = try log.makeProducer(client: "gateway")
         defer {
@@ -125,7 +126,9 @@ public final class ReplyReader: Component {
     private func receive(_ record: Record) {
         guard record.key == process else { return }
         guard case .authentic = authenticator.verify(record) else { return reject(forged, "a reply is not authentic") }
-        guard let address = record.header(HeaderName.replyTo).flatMap({ ReplyAddress(encoded: String(decoding: $0, as: UTF8.self)) }),
+        guard
+            let address = record.header(HeaderName.replyTo).flatMap({ ReplyAddress(encoded: String(decoding: $0, as: UTF8.self)) }
+            ),
             let type = record.header(HeaderName.type).map({ String(decoding: $0, as: UTF8.self) }),
             let reply = try? SchemaCodec.current.decode(Reply.self, type: type, data: record.value)
         else { return reject(unreadable, "a reply cannot be read") }

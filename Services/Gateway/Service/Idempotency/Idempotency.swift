@@ -13,7 +13,7 @@ public struct Idempotency: Middleware {
     /// has one outcome.
     private let lease: Duration
 
-    public init(store: any AnswerStore, secret: Secret, lease: Duration = .seconds(3)) {
+    public init(store: any AnswerStore, secret: Secret, lease: Duration) {
         self.store = store
         keys = IdempotencyKeys(secret)
         self.lease = lease

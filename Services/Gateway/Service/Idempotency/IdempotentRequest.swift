@@ -79,7 +79,9 @@ struct IdempotentRequest: Sendable {
         else { return nil }
         var response = Response(HTTPStatus(rawValue: Int(status)), body: body)
         for field in kept["headers"]?.array ?? [] {
-            guard let pair = field.array, pair.count == 2, let name = pair[0].string, let value = pair[1].string else { return nil }
+            guard let pair = field.array, pair.count == 2, let name = pair[0].string, let value = pair[1].string else {
+                return nil
+            }
             response.headers.append(name, value)
         }
         return response

@@ -40,7 +40,8 @@ public struct PostgresAnswers: AnswerStore {
                 WHERE scope = \(scope) AND NOT EXISTS (SELECT FROM mine)
                 """)
             guard let row = rows.first else { continue }
-            let (isMine, nonce, kept, answer, remaining) = try row.decode(Bool.self, [UInt8].self, [UInt8].self, [UInt8]?.self, Int64.self)
+            let (isMine, nonce, kept, answer, remaining) = try row.decode(
+                Bool.self, [UInt8].self, [UInt8].self, [UInt8]?.self, Int64.self)
             if isMine {
                 return .mine(Hold(scope: scope, nonce: nonce, holder: holder, remaining: .milliseconds(max(0, remaining))))
             }

@@ -1,0 +1,206 @@
+import Crypto
+import EventSchema
+import HTTP
+import JSON
+import Runtime
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// A command path that answers as it is told and keeps what it was asked.
+final class FakePath: CommandPath {
+    private struct State {
+        var asked: [OutgoingCommand] = []
+        var answer: @Sendable (OutgoingCommand) async throws -> Reply = { _ in Reply(outcome: .ok) }
+    }
+
+    private let state = Mutex(State())
+
+    /// The answer to every command from now on.
+    func answer(_ answer: @escaping @Sendable (OutgoingCommand) async throws -> Reply) { state.withLock { $0.answer = answer } }
+    func answer(_ outcome: Reply.Outcome) { answer { _ in Reply(outcome: outcome) } }
+
+    var commands: [OutgoingCommand] { state.withLock { $0.asked } }
+    var issued: [IssueCode] { commands.compactMap { $0.message as? IssueCode } }
+    var confirmed: [EventSchema.ConfirmCode] { commands.compactMap { $0.message as? EventSchema.ConfirmCode } }
+
+    func ask(_ command: OutgoingCommand) async throws -> Response {
+        command.identity.willSend()
+        let answer = state.withLock { state in
+            state.asked.append(command)
+            return state.answer
+        }
+        return command.answer(try await answer(command))
+    }
+}
+
+/// Services' sealing keys, and what opens what was sealed to them.
+final class FakeKeys: RecipientKeys {
+    private let missing: Set<ServiceName>
+    private let opener = BoxOpener()
+    private let recipients: [ServiceName: RecipientKey]
+
+    init(without missing: Set<ServiceName> = []) {
+        self.missing = missing
+        var recipients: [ServiceName: RecipientKey] = [:]
+        for service in ServiceName.allCases {
+            let pair = KeyPair.random()
+            recipients[service] = RecipientKey(id: "\(service.rawValue):1", publicKey: pair.publicKey)
+            opener.insert(pair, id: "\(service.rawValue):1")
+        }
+        self.recipients = recipients
+    }
+
+    func current(_ service: ServiceName) -> RecipientKey? { missing.contains(service) ? nil : recipients[service] }
+
+    func open(_ box: Box, _ context: [UInt8]) -> String? {
+        opener.open(box, context: context).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Exact sliding windows in memory: the model that Postgres is compared with.
+final class ModelQuotas: QuotaCounter {
+    private let hits = Mutex<[[UInt8]: [Int64]]>([:])
+    /// Milliseconds, moved by hand.
+    let now = Mutex<Int64>(1_000_000)
+
+    func take(_ quota: Quota) async throws -> Admission { take(quota, at: now.withLock { $0 }) }
+
+    func take(_ quota: Quota, at now: Int64) -> Admission {
+        let span = Int64(quota.rate.window.milliseconds)
+        return hits.withLock { hits in
+            let live = (hits[quota.key] ?? []).filter { $0 > now - span }.sorted()
+            guard live.count >= quota.rate.count else {
+                hits[quota.key] = live + [now]
+                return .admitted
+            }
+            hits[quota.key] = live
+            return .refused(wait: .milliseconds(live[live.count - quota.rate.count] + span - now))
+        }
+    }
+
+    var count: Int { hits.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+}
+
+/// Keeps answers in memory: as Postgres would, without its clock.
+final class ModelAnswers: AnswerStore {
+    private struct Row {
+        var body: [UInt8]
+        var nonce: [UInt8]
+        var isHeld: Bool
+        var answer: [UInt8]?
+    }
+
+    private let rows = Mutex<[[UInt8]: Row]>([:])
+
+    func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim {
+        rows.withLock { rows in
+            if let row = rows[scope] {
+                if row.body != body { return .otherBody }
+                if let answer = row.answer { return .answered(answer) }
+                if row.isHeld { return .held }
+            }
+            let nonce = rows[scope]?.nonce ?? Random.bytes(16)
+            rows[scope] = Row(body: body, nonce: nonce, isHeld: true, answer: nil)
+            return .mine(Hold(scope: scope, nonce: nonce, holder: [1], remaining: .seconds(3_600)))
+        }
+    }
+
+    func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8] {
+        rows.withLock { rows in
+            let kept = rows[hold.scope]?.answer ?? answer
+            rows[hold.scope]?.answer = kept
+            return kept
+        }
+    }
+
+    func release(_ hold: Hold, forgets: Bool) async throws {
+        rows.withLock { rows in
+            if forgets { rows[hold.scope] = nil } else { rows[hold.scope]?.isHeld = false }
+        }
+    }
+}
+
+/// The accounts of a few subjects.
+final class FakeAccounts: AccountDirectory {
+    private struct State {
+        var accounts: [Subject: AccountReference] = [:]
+        var asked: [Subject] = []
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ account: AccountReference, for subject: Subject) { state.withLock { $0.accounts[subject] = account } }
+    var asked: [Subject] { state.withLock { $0.asked } }
+
+    func account(of subject: Subject) async throws -> AccountReference? {
+        state.withLock { state in
+            state.asked.append(subject)
+            return state.accounts[subject]
+        }
+    }
+}
+
+/// A gateway in memory: real routes, everything behind them faked.
+struct TestGateway {
+    let path = FakePath()
+    let keys: FakeKeys
+    let quotas = ModelQuotas()
+    let accounts = FakeAccounts()
+    let metrics = Metrics()
+    let logs = LogRecorder()
+    let routing = Routing(secret: Secret(Array(repeating: 7, count: 32)))
+    let api: GatewayAPI
+    let application: HTTPApplication
+    let client: InMemoryClient
+
+    init(
+        channels: VerificationChannels = VerificationChannels(), rates: [Limit: Rate] = [:], keys: FakeKeys = FakeKeys(),
+        proxies: [AddressBlock] = [], cors: CORSPolicy? = nil, deadline: Duration = .seconds(10), inFlightLimit: Int = 1_024,
+        answers: any AnswerStore = ModelAnswers(), counter: (any QuotaCounter)? = nil, peer: IPAddress = .loopbackV4,
+        accounts directory: (any AccountDirectory)? = nil, commands: (any CommandPath)? = nil,
+        secret: Secret = Secret(Array(repeating: 9, count: 32))
+    ) {
+        self.keys = keys
+        var api = GatewayAPI(
+            routing: routing, secret: secret, rates: rates, counter: counter ?? quotas, answers: answers,
+            accounts: directory ?? accounts, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
+        api.channels = channels
+        // A machine that has other things to do is not one that has died.
+        api.lease = .seconds(60)
+        api.trustedProxies = proxies
+        self.api = api
+        var rules = HTTPApplication.Configuration()
+        rules.deadline = deadline
+        rules.inFlightLimit = inFlightLimit
+        rules.cors = cors
+        let observer = RequestObserver(
+            logger: Logger(service: "gateway", level: .debug, sink: logs), metrics: metrics, trusting: proxies)
+        application = HTTPApplication(
+            router: api.router(), configuration: rules, failures: APIFailures(), observe: [observer.observe])
+        client = InMemoryClient(application, peer: peer)
+    }
+
+    func send(_ json: String, headers: Headers = [:]) async -> ClientResponse {
+        await client.send(.post("/api/verification/send", json: json, headers: headers))
+    }
+
+    func confirm(_ json: String, headers: Headers = [:]) async -> ClientResponse {
+        await client.send(.post("/api/verification/confirm", json: json, headers: headers))
+    }
+
+    func subject(_ email: String) -> Subject { routing.subject(kind: .email, canonical: email) }
+
+    static let send = #"{"channel":"email","identifier":"user@example.com","purpose":"email_verification"}"#
+    static let reset = #"{"channel":"email","identifier":"user@example.com","purpose":"password_reset"}"#
+    static let confirm = #"{"identifier":"user@example.com","code":"123456","purpose":"email_verification"}"#
+}
+
+extension ClientResponse {
+    var json: JSON? { try? JSON.parse(body) }
+    var code: String? { json?["error"]?["code"]?.string }
+    var message: String? { json?["error"]?["message"]?.string }
+    /// The names of the wrong fields, in order.
+    var fields: [String] { json?["error"]?["fields"]?.array?.compactMap { $0["path"]?.string } ?? [] }
+}

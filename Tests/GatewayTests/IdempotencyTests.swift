@@ -1,0 +1,241 @@
+import Crypto
+import EventSchema
+import HTTP
+import JSON
+import Postgres
+import Runtime
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+@Suite struct `A request with an Idempotency-Key` {
+    /// Gateways over one database.
+    private func gateways(
+        _ count: Int = 1, rates: [Limit: Rate] = [:], deadline: Duration = .seconds(60), lifetime: Duration = .seconds(3_600)
+    ) async throws -> [TestGateway] {
+        let postgres = try await TestPostgres.shared
+        return (0..<count).map { _ in
+            TestGateway(
+                rates: rates, deadline: deadline, answers: PostgresAnswers(postgres.anotherPool(), lifetime: lifetime))
+        }
+    }
+
+    /// The key of one test.
+    private let k = Hex.encode(Random.bytes(16))
+
+    private func key(_ key: String, _ authorization: String? = nil) -> Headers {
+        var headers: Headers = ["Idempotency-Key": key]
+        if let authorization { headers["Authorization"] = authorization }
+        return headers
+    }
+
+    @Test func `gets the first outcome again, at any gateway`() async throws {
+        let gateways = try await gateways(2)
+        gateways[0].path.answer(.invalidOTP)
+        let first = await gateways[0].confirm(TestGateway.confirm, headers: key(k))
+        let second = await gateways[0].confirm(TestGateway.confirm, headers: key(k))
+        let third = await gateways[1].confirm(TestGateway.confirm, headers: key(k))
+        #expect(first.code == "INVALID_OTP")
+        for repeated in [second, third] {
+            #expect(repeated.status == first.status && repeated.body == first.body)
+            #expect(repeated.headers["Content-Type"] == "application/json")
+            #expect(repeated.headers["X-Request-Id"] != first.headers["X-Request-Id"])
+        }
+        #expect(gateways[0].path.commands.count == 1)
+        #expect(gateways[1].path.commands.isEmpty)
+    }
+
+    @Test func `is another one under another key, path, authorization or without a key`() async throws {
+        let gateways = try await gateways()
+        for headers in [key(k), key(k + "l"), key(k, "Bearer a"), key(k, "Bearer b"), [:], [:]] {
+            _ = await gateways[0].confirm(TestGateway.confirm, headers: headers)
+        }
+        #expect(gateways[0].path.commands.count == 6)
+        let ids = Set(gateways[0].path.commands.map { $0.identity.id(of: .confirmCode) })
+        #expect(ids.count == 6)
+        #expect(await gateways[0].send(TestGateway.send, headers: key(k)).status == .ok)
+    }
+
+    @Test func `with another body is a conflict`() async throws {
+        let gateways = try await gateways(2)
+        _ = await gateways[0].confirm(TestGateway.confirm, headers: key(k))
+        let response = await gateways[1].confirm(TestGateway.confirm + " ", headers: key(k))
+        #expect(response.status == .unprocessableContent)
+        #expect(response.code == "IDEMPOTENCY_CONFLICT")
+        #expect(gateways[1].path.commands.isEmpty)
+        // The conflict is not the request's answer.
+        #expect(await gateways[1].confirm(TestGateway.confirm, headers: key(k)).status == .ok)
+    }
+
+    @Test func `waits for its twin, wherever that is`() async throws {
+        let gateways = try await gateways(3)
+        let (started, hold) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        gateways[0].path.answer { _ in
+            started.continuation.yield()
+            for await _ in hold.stream { break }
+            return Reply(outcome: .invalidOTP)
+        }
+        async let first = gateways[0].confirm(TestGateway.confirm, headers: key(k))
+        for await _ in started.stream { break }
+        let others = Task { [gateways] in
+            await withTaskGroup(of: ClientResponse.self) { group in
+                for index in 0..<9 {
+                    group.addTask { await gateways[index % 3].confirm(TestGateway.confirm, headers: key(k)) }
+                }
+                return await group.reduce(into: [ClientResponse]()) { $0.append($1) }
+            }
+        }
+        hold.continuation.finish()
+        let answers = await [first] + others.value
+        #expect(Set(answers.map(\.body)).count == 1)
+        #expect(answers[0].code == "INVALID_OTP")
+        #expect(gateways.flatMap { $0.path.commands }.count == 1)
+    }
+
+    @Test func `fifty at once lead to one command`() async throws {
+        let gateways = try await gateways(2)
+        let answers = await withTaskGroup(of: ClientResponse.self) { group in
+            for index in 0..<50 {
+                group.addTask { await gateways[index % 2].send(TestGateway.send, headers: key(k)) }
+            }
+            return await group.reduce(into: [ClientResponse]()) { $0.append($1) }
+        }
+        #expect(answers.allSatisfy { $0.status == .ok })
+        #expect(gateways.flatMap { $0.path.commands }.count == 1)
+    }
+
+    @Test func `that was refused by a limit is not kept`() async throws {
+        let gateways = try await gateways(rates: [.send: Rate(1, per: .seconds(10))])
+        _ = await gateways[0].send(TestGateway.send)
+        #expect(await gateways[0].send(TestGateway.send, headers: key(k)).status == .tooManyRequests)
+        gateways[0].quotas.now.withLock { $0 += 10_000 }
+        // Another body may use the key: nothing was done under it.
+        #expect(await gateways[0].send(TestGateway.send + " ", headers: key(k)).status == .ok)
+    }
+
+    @Test func `that is repeated does not count against a limit`() async throws {
+        let gateways = try await gateways(rates: [.confirm: Rate(1, per: .seconds(10))])
+        for _ in 0..<3 { #expect(await gateways[0].confirm(TestGateway.confirm, headers: key(k)).status == .ok) }
+        #expect(await gateways[0].confirm(TestGateway.confirm).status == .tooManyRequests)
+    }
+
+    @Test func `that is wrong is kept as wrong`() async throws {
+        let gateways = try await gateways()
+        let first = await gateways[0].confirm("{}", headers: key(k))
+        #expect(first.fields == ["identifier", "code", "purpose"])
+        #expect(await gateways[0].confirm("{}", headers: key(k)).body == first.body)
+        #expect(await gateways[0].confirm(TestGateway.confirm, headers: key(k)).status == .unprocessableContent)
+        // What cannot be read never got that far.
+        #expect(await gateways[0].confirm("{", headers: key(k + "l")).status == .badRequest)
+        #expect(
+            await gateways[0].confirm("{}", headers: ["Idempotency-Key": k + "m", "Content-Type": "text/plain"]).status
+                == .unsupportedMediaType)
+    }
+
+    @Test func `whose outcome is unknown publishes the same command again`() async throws {
+        let gateways = try await gateways(2)
+        gateways[0].path.answer { _ in throw APIError.unavailable }
+        #expect(await gateways[0].confirm(TestGateway.confirm, headers: key(k)).status == .serviceUnavailable)
+        #expect(await gateways[1].confirm(TestGateway.confirm + " ", headers: key(k)).status == .unprocessableContent)
+        #expect(await gateways[1].confirm(TestGateway.confirm, headers: key(k)).status == .ok)
+        let (lost, found) = (gateways[0].path.commands[0].identity, gateways[1].path.commands[0].identity)
+        #expect(lost.id(of: .confirmCode) == found.id(of: .confirmCode))
+        #expect(lost.replyPair?.publicKey == found.replyPair?.publicKey)
+        #expect(lost.replyPair?.privateKey == found.replyPair?.privateKey)
+        let remember = try #require(found.remember)
+        #expect(remember > .seconds(3_590) && remember <= .seconds(3_600))
+    }
+
+    @Test func `of a gateway that has died is taken over after its lease`() async throws {
+        let postgres = try await TestPostgres.shared
+        let store = PostgresAnswers(postgres.pool)
+        let scope = Random.bytes(32)
+        let body = Random.bytes(32)
+        guard case .mine(let dead) = try await store.claim(scope, body: body, lease: .milliseconds(1)) else {
+            Issue.record("the request was known")
+            return
+        }
+        try await postgres.pool.query("SELECT pg_sleep(0.002)")
+        guard case .mine(let heir) = try await store.claim(scope, body: body, lease: .seconds(60)) else {
+            Issue.record("the request was not taken over")
+            return
+        }
+        #expect(heir.nonce == dead.nonce && heir.holder != dead.holder)
+        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .held)
+        #expect(try await store.claim(scope, body: Random.bytes(32), lease: .seconds(60)) == .otherBody)
+
+        // The first one lives after all. It cannot end the work of the other; of two answers the first one counts.
+        try await store.release(dead, forgets: true)
+        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .held)
+        #expect(try await store.keep([1], for: heir) == [1])
+        #expect(try await store.keep([2], for: dead) == [1])
+        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .answered([1]))
+        try await store.release(heir, forgets: true)
+        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .answered([1]))
+    }
+
+    @Test func `is new again after its hour`() async throws {
+        let gateways = try await gateways(lifetime: .milliseconds(1))
+        for body in [TestGateway.confirm, TestGateway.confirm, TestGateway.confirm + " "] {
+            #expect(await gateways[0].confirm(body, headers: key(k)).status == .ok)
+        }
+        let ids = Set(gateways[0].path.commands.map { $0.identity.id(of: .confirmCode) })
+        #expect(ids.count == 3)
+    }
+
+    @Test func `whose answer comes late gets it when it is repeated`() async throws {
+        let gateways = try await gateways(2)
+        for gateway in gateways { gateway.path.answer { _ in throw APIError.unavailable } }
+        #expect(await gateways[0].confirm(TestGateway.confirm, headers: key(k)).status == .serviceUnavailable)
+        let command = gateways[0].path.commands[0]
+        command.identity.keepLate?(command.answer(Reply(outcome: .maxAttemptsExceeded)))
+        var repeated: ClientResponse
+        repeat {
+            repeated = await gateways[1].confirm(TestGateway.confirm, headers: key(k))
+        } while repeated.status == .serviceUnavailable
+        #expect(repeated.code == "MAX_ATTEMPTS_EXCEEDED")
+    }
+
+    @Test func `has a key of 1 to 255 printable ASCII characters`() async throws {
+        let gateway = TestGateway()
+        for bad in ["", "ä", "a\u{7f}", String(repeating: "x", count: 256)] {
+            let response = await gateway.send(TestGateway.send, headers: key(bad))
+            #expect(response.status == .badRequest)
+            #expect(response.fields == ["Idempotency-Key"])
+        }
+        var twice = key("a")
+        twice.append("Idempotency-Key", "b")
+        #expect(await gateway.send(TestGateway.send, headers: twice).status == .badRequest)
+        #expect(gateway.path.commands.isEmpty)
+        for good in ["~ !", String(repeating: "x", count: 255)] {
+            #expect(await gateway.send(TestGateway.send, headers: key(good)).status == .ok)
+        }
+    }
+
+    @Test func `leaves nothing readable in the database`() async throws {
+        let gateways = try await gateways()
+        gateways[0].path.answer(.invalidOTP)
+        _ = await gateways[0].confirm(TestGateway.confirm, headers: key("the-key" + k, "Bearer the-token"))
+        let postgres = try await TestPostgres.shared
+        let dump = try await postgres.pool.query(
+            "SELECT encode(scope || body || nonce || coalesce(answer, ''), 'escape') FROM gateway.idempotency"
+        )
+        .column(String.self).joined()
+        #expect(!dump.isEmpty)
+        for secret in ["the-key", "the-token", "INVALID_OTP", "user@example.com", "123456"] { #expect(!dump.contains(secret)) }
+    }
+
+    @Test func `is deleted when it is over, and not before`() async throws {
+        let postgres = try await TestPostgres.shared
+        let (short, long) = (PostgresAnswers(postgres.pool, lifetime: .milliseconds(1)), PostgresAnswers(postgres.pool))
+        let scopes = (0..<8).map { _ in Random.bytes(32) }
+        for scope in scopes.prefix(5) { _ = try await short.claim(scope, body: [1], lease: .seconds(1)) }
+        for scope in scopes.suffix(3) { _ = try await long.claim(scope, body: [1], lease: .seconds(1)) }
+        try await postgres.pool.query("SELECT pg_sleep(0.002)")
+        let housekeeping = Housekeeping(postgres.pool, step: 2, logger: .silent, metrics: Metrics())
+        try await housekeeping.sweep()
+        let left = try await postgres.pool.query("SELECT scope FROM gateway.idempotency WHERE scope = ANY(\(scopes))")
+        #expect(try Set(left.column([UInt8].self)) == Set(scopes.suffix(3)))
+    }
+}
