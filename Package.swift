@@ -74,7 +74,7 @@ let package = Package(
         // Gateway
         library(
             "GatewayService", "Services/Gateway/Service",
-            ["EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"],
+            ["EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"],
             resources: [.embedInCode("Migrations")]),
         service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLogPostgres", "Runtime"]),
         // Verification

@@ -197,6 +197,16 @@ struct TestGateway {
     static let confirm = #"{"identifier":"user@example.com","code":"123456","purpose":"email_verification"}"#
 }
 
+extension Result where Failure == any Error {
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
 extension ClientResponse {
     var json: JSON? { try? JSON.parse(body) }
     var code: String? { json?["error"]?["code"]?.string }

@@ -21,10 +21,10 @@ final class LogLink: Sendable {
         return ends
     }
 
-    func establish(_ ends: Ends) {
-        isBroken.withLock { $0 = false }
-        self.ends.withLock { $0 = ends }
-    }
+    /// A new connection begins.
+    func begin() { isBroken.withLock { $0 = false } }
+
+    func establish(_ ends: Ends) { self.ends.withLock { $0 = ends } }
 
     func dissolve() { ends.withLock { $0 = nil } }
 

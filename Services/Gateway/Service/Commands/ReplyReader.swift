@@ -23,6 +23,7 @@ public final class ReplyReader: Component {
 
     /// What `/readyz` calls it.
     static let part = "replies"
+    private static let shortestWait: Duration = .milliseconds(50)
 
     /// - Parameter partitions: what the log must have, or this gateway would send commands where nobody looks.
     public init(
@@ -54,23 +55,25 @@ public final class ReplyReader: Component {
     }
 
     private func work(until stop: StopFlag) throws {
-        var wait = Duration.milliseconds(50)
+        var wait = Self.shortestWait
         while !stop.isRaised {
             do throws(LogError) {
-                try session(until: stop) { wait = .milliseconds(50) }
-                if !stop.isRaised { logger.warning("the connection to the log is made anew") }
+                try session(until: stop) { wait = Self.shortestWait }
+                if stop.isRaised { return }
+                logger.warning("the connection to the log is made anew")
             } catch {
-                readiness.set(Self.part, ready: false, "no connection to the log")
                 guard error.isRetriable || error.code == .closed || error.code == .notProvisioned else { throw error }
                 logger.warning("the log is away", ["reason": .public(error.description)])
-                _ = pause.receive(within: wait * Double.random(in: 0.5...1))
-                wait = min(wait * 2, .seconds(2))
             }
+            readiness.set(Self.part, ready: false, "no connection to the log")
+            _ = pause.receive(within: wait * Double.random(in: 0.5...1))
+            wait = min(wait * 2, .seconds(2))
         }
     }
 
     /// From one connection to its end.
     private func session(until stop: StopFlag, established: () -> Void) throws(LogError) {
+        link.begin()
         let description = try log.describe()
         guard description.partitions == partitions else {
             throw LogError(

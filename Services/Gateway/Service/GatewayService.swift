@@ -1,0 +1,88 @@
+import Crypto
+public import EventLog
+import EventSchema
+public import HTTP
+import LoopService
+import Postgres
+public import Runtime
+import Sealing
+
+/// A gateway, put together.
+public struct GatewayService: Sendable {
+    /// In the order of dependencies: stopped from the last to the first.
+    public let components: [any Component]
+    public let application: HTTPApplication
+    public let server: HTTPServer
+
+    public init(_ configuration: GatewayConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+        let (common, metrics) = (configuration.common, context.metrics)
+        let authenticator = try RecordAuthenticator(common.macKeys)
+
+        // Postgres: limits, idempotency keys, and Identity's accounts.
+        let pools = GatewayPools(common.databaseURL, logger: context.logger, metrics: metrics)
+        let schema = Preparation(
+            [GatewaySchema.migrations], database: .init(common.databaseURL, applicationName: "latchkey gateway"), context: context
+        )
+        let housekeeping = Housekeeping(pools.quick, logger: context.logger, metrics: metrics)
+
+        // The log: commands out, replies in, and the keys to seal to.
+        let directory = KeyDirectory(authenticator: authenticator)
+        let keeper = KeyKeeper(
+            log: log, directory: directory, authenticator: authenticator, own: .none, needs: [.notifier, .verification],
+            context: context)
+        let replies = ReplyReader(
+            log: log, authenticator: authenticator, partitions: common.partitions, logger: context.logger, metrics: metrics,
+            readiness: context.readiness)
+        let keys = DirectoryKeys(directory)
+        let sealer = BoxSealer()
+        let commands = CommandSender(replies: replies, authenticator: authenticator, keys: keys, sealer: sealer, metrics: metrics)
+
+        // HTTP in front of it.
+        var api = GatewayAPI(
+            routing: Routing(secret: configuration.routingSecret), secret: configuration.secret, rates: configuration.rates,
+            counter: PostgresQuotas(pools.quick), answers: PostgresAnswers(pools.durable),
+            accounts: PostgresAccounts(pools.quick),
+            keys: keys, sealer: sealer, commands: commands, metrics: metrics)
+        api.channels = configuration.channels
+        api.trustedProxies = configuration.trustedProxies
+        var router = api.router()
+        let obstacles: @Sendable () async -> [(name: String, obstacle: String)] = { [readiness = context.readiness] in
+            let postgres = await pools.obstacle().map { [(name: pools.name, obstacle: $0)] } ?? []
+            return postgres + readiness.obstacles
+        }
+        let render: @Sendable () async -> String = { metrics.render() }
+        router.addOperations(obstacles: obstacles, metrics: render)
+        let observer = RequestObserver(logger: context.logger, metrics: metrics, trusting: configuration.trustedProxies)
+        application = HTTPApplication(
+            router: router, configuration: Self.rules(configuration), failures: APIFailures(), observe: [observer.observe])
+        server = HTTPServer(application, Self.listening(configuration))
+        metrics.collect { [application, server] in
+            [
+                Sample("latchkey_http_in_flight", "Requests worked on now.", .gauge, value: Double(application.inFlight)),
+                Sample("latchkey_http_connections", "Open connections.", .gauge, value: Double(server.connectionCount)),
+            ]
+        }
+
+        var components: [any Component] = [pools, schema, keeper, replies, schema.before(housekeeping), server]
+        if common.operationsPort > 0 {
+            let listening = HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort))
+            components.append(OperationsServer(listening, obstacles: obstacles, metrics: render))
+        }
+        self.components = components
+    }
+
+    private static func rules(_ configuration: GatewayConfiguration) -> HTTPApplication.Configuration {
+        var rules = HTTPApplication.Configuration()
+        rules.inFlightLimit = configuration.inFlightLimit
+        if !configuration.origins.isEmpty { rules.cors = CORSPolicy(origins: Set(configuration.origins)) }
+        return rules
+    }
+
+    private static func listening(_ configuration: GatewayConfiguration) -> HTTPServer.Configuration {
+        var listening = HTTPServer.Configuration(address: configuration.common.address, port: UInt16(configuration.port))
+        listening.tls = configuration.tls
+        // Behind a proxy every connection comes from one address.
+        if !configuration.trustedProxies.isEmpty { listening.connectionLimitPerAddress = listening.connectionLimit }
+        return listening
+    }
+}
