@@ -15,12 +15,12 @@ public struct TraceContext: Hashable, Sendable {
 
     /// Starts a trace.
     public static func random(isSampled: Bool = false) -> TraceContext {
-        TraceContext(traceID: randomDigits(words: 2), spanID: randomDigits(words: 1), isSampled: isSampled)
+        TraceContext(traceID: WorkID.hexadecimal(words: 2), spanID: WorkID.hexadecimal(), isSampled: isSampled)
     }
 
     /// A new span of the same trace.
     public func child() -> TraceContext {
-        TraceContext(traceID: traceID, spanID: Self.randomDigits(words: 1), isSampled: isSampled)
+        TraceContext(traceID: traceID, spanID: WorkID.hexadecimal(), isSampled: isSampled)
     }
 
     /// Reads a `traceparent` header. `nil` for anything that the specification calls invalid: the receiver then starts a
@@ -54,15 +54,6 @@ public struct TraceContext: Hashable, Sendable {
 
     private static func isLowerHex(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
-
-    private static func randomDigits(words: Int) -> String {
-        var digits = ""
-        for _ in 0..<words {
-            let hex = String(UInt64.random(in: 1...UInt64.max), radix: 16)
-            digits += String(repeating: "0", count: 16 - hex.count) + hex
-        }
-        return digits
     }
 }
 

@@ -141,4 +141,19 @@ import Testing
                     == .uriTooLong)
         }
     }
+
+    @Test(arguments: [
+        "5;" + String(repeating: "x", count: 100_000), "0\r\n" + String(repeating: "A: b\r\n", count: 20_000),
+        "0\r\nA: " + String(repeating: "x", count: 100_000), String(repeating: "0", count: 100_000),
+    ])
+    func `chunk lines and trailers have an end`(body: String) async throws {
+        let settings = Fixture.settings { $0.bodyTimeout = .seconds(1) }
+        try await Fixture.serve(echoRouter(), settings: settings) { fixture async throws in
+            let connection = try await fixture.connect()
+            try? await connection.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+            let response = try? await connection.receive()
+            #expect(response == nil || response?.status.rawValue ?? 0 >= 400)
+            #expect(try await connection.isClosed())
+        }
+    }
 }

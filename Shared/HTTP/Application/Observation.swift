@@ -11,7 +11,7 @@ public struct Observation: Sendable {
     /// The template of the route; `nil` where none matched.
     public let route: String?
     public let status: HTTPStatus
-    /// From the complete head to the answer.
+    /// From the complete request to the answer.
     public let duration: Duration
     public let peer: IPAddress
     public let requestBytes: Int

@@ -1,17 +1,12 @@
+import Runtime
+
 /// The id of a request: the client's where it is 1–64 characters of `A-Za-z0-9._-`, else 16 random hexadecimal digits.
 enum RequestID {
     static let header = "X-Request-Id"
 
     static func of(_ headers: Headers) -> String {
         if let given = headers[header], isValid(given) { return given }
-        let random = UInt64.random(in: .min ... .max)
-        return String(unsafeUninitializedCapacity: 16) { digits in
-            for index in 0..<16 {
-                let value = UInt8(truncatingIfNeeded: random >> (60 - 4 * UInt64(index)) & 15)
-                digits[index] = value < 10 ? 0x30 + value : 0x57 + value
-            }
-            return 16
-        }
+        return WorkID.hexadecimal()
     }
 
     static func isValid(_ text: String) -> Bool {

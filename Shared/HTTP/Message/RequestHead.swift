@@ -19,7 +19,7 @@ struct RequestHead {
             head.failure = head.failure ?? .malformedRequest
             return head
         }
-        if let expectation = headers["Expect"], !Headers.same(expectation, "100-continue") { head.failure = .expectationFailed }
+        if headers.values("Expect").contains(where: { !Headers.same($0, "100-continue") }) { head.failure = .expectationFailed }
         return head
     }
 

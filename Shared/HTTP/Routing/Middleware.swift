@@ -1,4 +1,7 @@
 /// Answers a request.
+///
+/// It runs on the thread of an event loop until it waits for something for the first time, so what is answered at once costs
+/// no change of threads. In return it must not block, nor compute for long, before or after.
 public typealias Handler = @Sendable (Request, RequestContext) async throws -> Response
 
 /// Stands around handlers: may change the request, answer itself, or change the response.

@@ -31,6 +31,7 @@ final class Acceptor: Sendable {
     private let admit: Admit
     private let bell: Int32
     private let state = Lock(State())
+    private let refused = Gate()
     private let ended = Gate()
 
     init(_ listener: ListeningSocket, admit: @escaping Admit) {
@@ -47,6 +48,9 @@ final class Acceptor: Sendable {
         state.withLock { $0.isListening = false }
         ring()
     }
+
+    /// Returns once nothing more is admitted after `quiesce`. Blocks.
+    func waitUntilQuiet() { refused.wait() }
 
     /// Returns once the thread has ended and all its sockets are closed. Blocks.
     func end() {
@@ -93,6 +97,7 @@ final class Acceptor: Sendable {
             if isOpen, !isListening || isEnded {
                 close(listener.descriptor)
                 isOpen = false
+                refused.open()
             }
             if isEnded { break }
             lingering.removeAll { entry in

@@ -311,7 +311,7 @@ private func responseMessage(_ response: Response, endsConnection: Bool) -> Opaq
             .RESPMEM_MUST_COPY)
     }
     guard let message else { return nil }
-    for field in response.headers where !serverFields.contains(where: { Headers.same($0, field.name) }) && !field.value.isEmpty {
+    for field in response.headers where !field.value.isEmpty && !isWrittenByServer(field.name) {
         guard isToken(field.name), MHD_add_response_header(message, field.name, field.value) == .YES else {
             MHD_destroy_response(message)
             return nil
@@ -321,5 +321,13 @@ private func responseMessage(_ response: Response, endsConnection: Bool) -> Opaq
     return message
 }
 
-/// Header fields that only the server writes.
-private let serverFields = ["Content-Length", "Transfer-Encoding", "Connection", "Date"]
+/// Header fields that the application cannot set.
+private func isWrittenByServer(_ name: String) -> Bool {
+    switch name.utf8.count {
+    case 4: Headers.same(name, "Date")
+    case 10: Headers.same(name, "Connection")
+    case 14: Headers.same(name, "Content-Length")
+    case 17: Headers.same(name, "Transfer-Encoding")
+    default: false
+    }
+}

@@ -6,6 +6,7 @@ public import Runtime
 public final class HTTPServer: Component {
     private enum State: Sendable {
         case new
+        case starting
         case running(ServerCore, port: UInt16)
         case stopping
         case stopped
@@ -45,10 +46,21 @@ public final class HTTPServer: Component {
     public func start() throws(HTTPServerError) -> UInt16 {
         let isNew = state.withLock { state in
             guard case .new = state else { return false }
-            state = .stopped
+            state = .starting
             return true
         }
         guard isNew else { throw .alreadyStarted }
+        do {
+            let (core, port) = try makeCore()
+            state.withLock { $0 = .running(core, port: port) }
+            return port
+        } catch {
+            state.withLock { $0 = .new }
+            throw error
+        }
+    }
+
+    private func makeCore() throws(HTTPServerError) -> (ServerCore, port: UInt16) {
         let certificate = try configuration.tls.map { tls throws(HTTPServerError) in try pem(tls.certificateFile) }
         let key = try configuration.tls.map { tls throws(HTTPServerError) in try pem(tls.keyFile) }
         let listener = try ListeningSocket(address: configuration.address, port: configuration.port)
@@ -57,7 +69,7 @@ public final class HTTPServer: Component {
         for index in 0..<max(1, configuration.threads) {
             let loop = EventLoop(core: core, index: index)
             // Room for the head as it comes in, the list of its fields, and the head of the answer.
-            guard loop.start(memory: 2 * configuration.headerLimit + 4_096, certificate: certificate, key: key) else {
+            guard loop.start(memory: configuration.headerLimit * 3 / 2 + 4_096, certificate: certificate, key: key) else {
                 close(listener.descriptor)
                 for loop in loops { MHD_stop_daemon(loop.daemon) }
                 guard let tls = configuration.tls else { throw .noEventLoop }
@@ -66,8 +78,7 @@ public final class HTTPServer: Component {
             loops.append(loop)
         }
         core.serve(listener, loops)
-        state.withLock { $0 = .running(core, port: listener.port) }
-        return listener.port
+        return (core, listener.port)
     }
 
     /// Refuses new connections, waits for requests in flight until `deadline` has passed, answers those left with the

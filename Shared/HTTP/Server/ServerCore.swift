@@ -45,7 +45,7 @@ final class ServerCore: Sendable {
         bodyTimeout = configuration.bodyTimeout.nanoseconds
         idleTimeout = configuration.idleTimeout.nanoseconds
         writeTimeout = configuration.writeTimeout.nanoseconds
-        connectionLimit = configuration.connectionLimit
+        connectionLimit = DescriptorLimit.makeRoom(for: configuration.connectionLimit)
         connectionLimitPerAddress = configuration.connectionLimitPerAddress
         table = Lock(Table(perLoop: Array(repeating: 0, count: max(1, configuration.threads))))
     }
@@ -150,14 +150,16 @@ final class ServerCore: Sendable {
 
     /// Ends the event loops and the acceptor. Blocks until their threads are gone.
     func end() {
+        let acceptor = table.withLock { $0.acceptor }
+        acceptor?.waitUntilQuiet()
         while resuming.load(ordering: .sequentiallyConsistent) > 0 { sched_yield() }
         for loop in table.withLock({ $0.loops }) {
             MHD_stop_daemon(loop.daemon)
             loop.daemon = nil
         }
-        let acceptor = table.withLock { table in
+        table.withLock { table in
             table.loops = []
-            return table.acceptor.take()
+            table.acceptor = nil
         }
         acceptor?.end()
     }
