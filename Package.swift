@@ -105,7 +105,7 @@ let package = Package(
         service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
 
         // Tests
-        library("TestSupport", "Tests/TestSupport", ["Postgres"]),
+        library("TestSupport", "Tests/TestSupport", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
@@ -117,8 +117,18 @@ let package = Package(
         tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
-        tests("IdentityTests", ["TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
-        tests("NotifierTests", ["TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "Postgres", "Runtime", "Sealing"]),
+        tests(
+            "IdentityTests",
+            [
+                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "EventLogSimulated",
+                "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
+            ]),
+        tests(
+            "NotifierTests",
+            [
+                "TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "EventLogSimulated",
+                "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
+            ]),
         tests("GatewayTests", ["TestSupport", "GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
         tests("SystemTests", ["HTTP", "JSON", "Runtime"]),

@@ -70,6 +70,11 @@ public struct LoadRequest<Key: Hashable & Sendable>: Sendable {
     public var keys: [Key]
     /// Commands whose earlier outcome matters, if the projection knows one.
     public var commands: [MessageID]
+
+    public init(keys: [Key], commands: [MessageID] = []) {
+        self.keys = keys
+        self.commands = commands
+    }
 }
 
 public struct LoadedBatch<Key: Hashable & Sendable, Aggregate: Sendable>: Sendable {
@@ -89,6 +94,12 @@ public struct ProjectionBatch<Event: Sendable>: Sendable {
     public var from: ChainPosition?
     public var to: Checkpoint
     public var events: [ConfirmedEvent<Event>]
+
+    public init(from: ChainPosition?, to: Checkpoint, events: [ConfirmedEvent<Event>]) {
+        self.from = from
+        self.to = to
+        self.events = events
+    }
 }
 
 public enum ProjectionOutcome: Sendable {

@@ -1,0 +1,16 @@
+/// Waits until a state is reached, looking at it again and again. Returns what `find` found, or `nil` when it took too long.
+public func waitUntil<Value: Sendable>(
+    within limit: Duration = .seconds(20), _ find: () async throws -> Value?
+) async throws -> Value? {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        if let value = try await find() { return value }
+        guard ContinuousClock.now < deadline else { return nil }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
+
+/// Waits until a condition holds. Returns whether it does.
+public func waitUntil(within limit: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
+    try await waitUntil(within: limit) { try await condition() ? true : nil } ?? false
+}
