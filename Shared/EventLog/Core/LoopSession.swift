@@ -16,7 +16,7 @@ struct LoopSession<Store: ProjectionStore> {
     var loads: [Int: LoadRequest<Domain.Key>] = [:]
     var projections: [Int: ProjectionBatch<Domain.Event>] = [:]
     var wakeAt = LocalInstant(milliseconds: .max)
-    var commitAt = LocalInstant(milliseconds: .min)
+    var commitAt = LocalInstant(milliseconds: 0)
     var isWaiting = false
     var hasStarted = false
 
