@@ -256,7 +256,7 @@ extension OutgoingRecord {
         let gateway = try LoggedGateway()
         gateway.log.respond { [gateway.reply(.ok, to: $0)] }
         try await gateway.running {
-            gateway.log.consumers[0].break_(LogError(.closed, "the handle is gone"))
+            gateway.log.consumers[0].fail(with: LogError(.closed, "the handle is gone"))
             try await gateway.wait { gateway.log.consumers.count == 2 && gateway.reader.link.current != nil }
             #expect(await gateway.gateway.send(TestGateway.send).status == .ok)
         }

@@ -93,7 +93,7 @@ final class LoopbackConsumer: LogConsumer {
         if followed.withLock({ $0[record.partition] }) != nil { events.send(.records(record.partition, [record])) }
     }
     func happen(_ event: LogEvent) { events.send(event) }
-    func break_(_ error: LogError) {
+    func fail(with error: LogError) {
         failure.withLock { $0 = error }
         events.wake()
     }

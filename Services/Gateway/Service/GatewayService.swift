@@ -14,13 +14,17 @@ public struct GatewayService: Sendable {
     public let application: HTTPApplication
     public let server: HTTPServer
 
-    public init(_ configuration: GatewayConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+    /// - Parameter provision: makes the log where it is missing; blocks.
+    public init(
+        _ configuration: GatewayConfiguration, _ context: ServiceContext, log: any EventLog,
+        provision: (@Sendable () throws(LogError) -> Void)? = nil
+    ) throws {
         let (common, metrics) = (configuration.common, context.metrics)
         let authenticator = try RecordAuthenticator(common.macKeys)
 
         // Postgres: limits, idempotency keys, and Identity's accounts.
         let pools = GatewayPools(common.databaseURL, logger: context.logger, metrics: metrics)
-        let schema = Preparation(
+        let preparation = Preparation(
             [GatewaySchema.migrations], database: .init(common.databaseURL, applicationName: "latchkey gateway"), context: context
         )
         let housekeeping = Housekeeping(pools.quick, logger: context.logger, metrics: metrics)
@@ -63,7 +67,9 @@ public struct GatewayService: Sendable {
             ]
         }
 
-        var components: [any Component] = [pools, schema, keeper, replies, schema.before(housekeeping), server]
+        var components: [any Component] = [
+            pools, preparation, preparation.before(keeper), preparation.before(replies), preparation.before(housekeeping), server,
+        ]
         if common.operationsPort > 0 {
             let listening = HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort))
             components.append(OperationsServer(listening, obstacles: obstacles, metrics: render))

@@ -1,9 +1,10 @@
+public import EventLog
 public import Postgres
 public import Runtime
 internal import Synchronization
 
-/// Brings schemas of a service to their newest versions, as soon as Postgres can be reached. Parts that need the tables wait
-/// for it.
+/// Makes what a service needs before its parts can work, as soon as it can be reached: the log, and the newest versions of its
+/// schemas. Parts that need them wait for it.
 public final class Preparation: Component {
     /// The name of its part in readiness.
     public static let part = "schema"
@@ -11,6 +12,7 @@ public final class Preparation: Component {
     public let name = "schema"
     private let migrations: [Migrations]
     private let database: PostgresConnection.Configuration
+    private let provision: (@Sendable () throws(LogError) -> Void)?
     private let context: ServiceContext
     private let state = Mutex(State())
 
@@ -21,14 +23,19 @@ public final class Preparation: Component {
         var waiters: [Int: CheckedContinuation<Bool, Never>]? = [:]
     }
 
-    public init(_ migrations: [Migrations], database: PostgresConnection.Configuration, context: ServiceContext) {
+    /// - Parameter provision: makes the log where it is missing. Called before the schemas are looked at; blocks.
+    public init(
+        _ migrations: [Migrations], database: PostgresConnection.Configuration, context: ServiceContext,
+        provision: (@Sendable () throws(LogError) -> Void)? = nil
+    ) {
         self.migrations = migrations
         self.database = database
+        self.provision = provision
         self.context = context
         context.readiness.expect(Self.part)
     }
 
-    /// - Throws: what waiting does not help against: a migration that was changed, a missing right.
+    /// - Throws: what waiting does not help against: a migration that was changed, a missing right, a log of another shape.
     public func run() async throws {
         defer { finish() }
         let wake = Mailbox<Never>()
@@ -38,6 +45,7 @@ public final class Preparation: Component {
     private func work(until stop: StopFlag, _ wake: Mailbox<Never>) throws {
         while !stop.isRaised {
             do {
+                try provision?()
                 let count = try Self.apply(migrations, database)
                 if count > 0 { context.logger.notice("the schema was brought up to date", ["migrations": .public(count)]) }
                 context.readiness.set(Self.part, ready: true)
@@ -46,6 +54,9 @@ public final class Preparation: Component {
                 break
             } catch let error as PostgresError where error.isRetriable {
                 context.readiness.set(Self.part, ready: false, "Postgres is away")
+                _ = wake.receive(within: .milliseconds(200))
+            } catch let error as LogError where error.isRetriable {
+                context.readiness.set(Self.part, ready: false, "the log is away")
                 _ = wake.receive(within: .milliseconds(200))
             }
         }
