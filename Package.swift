@@ -81,8 +81,8 @@ let package = Package(
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),
         library(
             "VerificationService", "Services/Verification/Service",
-            ["VerificationDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
-        service("verification", "Services/Verification/Main", ["VerificationService", "EventLogPostgres", "Runtime"]),
+            ["VerificationDomain", "LoopService", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        service("verification", "Services/Verification/Main", ["VerificationService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Identity
         library("IdentityDomain", "Services/Identity/Domain", ["EventSchema"]),
         library(
@@ -92,7 +92,7 @@ let package = Package(
                 "Sealing",
             ],
             resources: [.embedInCode("Migrations")]),
-        service("identity", "Services/Identity/Main", ["IdentityService", "EventLogPostgres", "Runtime"]),
+        service("identity", "Services/Identity/Main", ["IdentityService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Notifier
         library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),
         library(
@@ -102,7 +102,7 @@ let package = Package(
                 "Sealing",
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("Templates")]),
-        service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLogPostgres", "Runtime"]),
+        service("notifier", "Services/Notifier/Main", ["NotifierService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
 
         // Tests
         library("TestSupport", "Tests/TestSupport", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),

@@ -1,4 +1,22 @@
+internal import IdentityService
+internal import LogBackends
+internal import LoopService
+internal import Runtime
+
 @main
 enum Identity {
-    static func main() {}
+    static func main() {
+        ServiceProgram<IdentityConfiguration>(
+            "identity", "Users, sessions and verified addresses of Latchkey.", subcommands: [migrate]
+        ) { configuration, context in
+            try IdentityService(configuration, context, log: ConfiguredLog.make(configuration.common)).components
+        }.main()
+    }
+
+    private static let migrate = Subcommand<IdentityConfiguration>(
+        "migrate", "Brings the schemas of Identity up to date, and ends."
+    ) { configuration, _, _ in
+        try Preparation.apply(IdentityService.migrations(), IdentityService.database(configuration.common))
+        return 0
+    }
 }

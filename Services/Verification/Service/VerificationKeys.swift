@@ -1,22 +1,21 @@
 public import Crypto
 import EventSchema
+public import Sealing
 
 /// What Verification derives from its secret: the key under which codes are kept, and the pair that entered codes are sealed
 /// to. Every instance derives the same.
 public struct VerificationKeys: Sendable {
+    /// What others seal entered codes to, as the topic `keys` tells it.
+    public let sealing: DerivedSealingKey
     /// Opens entered codes.
     public let opener: BoxOpener
-    /// What others seal entered codes to.
-    public let recipient: RecipientKey
     private let codes: HMACSHA256
 
+    public var recipient: RecipientKey { RecipientKey(id: sealing.id, publicKey: sealing.pair.publicKey) }
+
     public init(secret: Secret) {
-        let pair = KeyPair.derived(from: Self.derive(secret, "latchkey verification entered codes"))
-        // The id follows from the key, so that a new secret is a new recipient.
-        let id = "verification:" + Base64URL.encode(Array(SHA256.hash(pair.publicKey).prefix(9)))
-        recipient = RecipientKey(id: id, publicKey: pair.publicKey)
-        opener = BoxOpener()
-        opener.insert(pair, id: id)
+        sealing = DerivedSealingKey(service: .verification, secret: secret)
+        opener = sealing.opener()
         codes = HMACSHA256(key: Self.derive(secret, "latchkey verification codes"))
     }
 

@@ -1,0 +1,48 @@
+internal import Crypto
+public import EventLog
+internal import EventSchema
+internal import HTTP
+internal import LoopService
+public import Runtime
+internal import Sealing
+public import VerificationDomain
+
+/// A Verification service, put together. It keeps nothing but what stands in the log.
+public struct VerificationService: Sendable {
+    /// In the order of dependencies: stopped from the last to the first.
+    public let components: [any Component]
+
+    public init(_ configuration: VerificationConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+        let common = configuration.common
+        let authenticator = try RecordAuthenticator(common.macKeys)
+
+        let keys = VerificationKeys(secret: configuration.secret)
+        let keeper = KeyKeeper(
+            log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
+            own: .derived(keys.sealing), needs: [.notifier], context: context)
+
+        let notifier = NotifierKey(keeper.directory)
+        let domain = ChallengePartition(
+            rules: configuration.rules, keys: keys, sealer: BoxSealer(), notifier: { notifier.current })
+        let loop = LoopRunner(
+            log: log, domain: domain, settings: Self.settings(configuration.rules), authenticator: authenticator,
+            store: NoProjection<ChallengePartition>(), context: context)
+
+        var components: [any Component] = []
+        if common.operationsPort > 0 {
+            let metrics = context.metrics
+            components.append(
+                OperationsServer(
+                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
+                    readiness: context.readiness, metrics: { metrics.render() }))
+        }
+        self.components = components + [keeper, notifier.before(loop)]
+    }
+
+    /// The state lies in memory: as much of the past as the longest window of the rules.
+    public static func settings(_ rules: Challenge.Rules) -> LoopSettings {
+        LoopSettings(
+            service: .verification, storage: .memory(window: rules.longestWindow), inboxes: [.verificationCommands],
+            events: .verificationEvents)
+    }
+}
