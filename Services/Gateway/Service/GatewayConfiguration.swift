@@ -23,7 +23,7 @@ public struct GatewayConfiguration: ServiceConfiguration {
     public init(from settings: Settings) {
         common = CommonSettings(from: settings)
         port = settings.value(
-            "LATCHKEY_PORT", aliases: ["PORT"], .optionalPort, default: 3001, "TCP port of the API; 0: any that is free.")
+            "LATCHKEY_PORT", aliases: ["PORT"], .integer(0...65_535), default: 3001, "TCP port of the API; 0: any that is free.")
         routingSecret = settings.required(
             "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
             "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")

@@ -24,9 +24,9 @@ public struct GatewayService: Sendable {
 
         // Postgres: limits, idempotency keys, and Identity's accounts.
         let pools = GatewayPools(common.databaseURL, logger: context.logger, metrics: metrics)
+        let database = PostgresConnection.Configuration(common.databaseURL, applicationName: "latchkey gateway")
         let preparation = Preparation(
-            [GatewaySchema.migrations], database: .init(common.databaseURL, applicationName: "latchkey gateway"), context: context
-        )
+            [GatewaySchema.migrations], database: database, context: context, provision: provision)
         let housekeeping = Housekeeping(pools.quick, logger: context.logger, metrics: metrics)
 
         // The log: commands out, replies in, and the keys to seal to.
