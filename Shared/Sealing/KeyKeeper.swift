@@ -29,7 +29,8 @@ public final class KeyKeeper: Component {
     /// - Parameters:
     ///   - needs: the services that this one seals to. It is ready when each of them has a usable key, and its own keys stand
     ///     in the topic.
-    ///   - interval: how often own keys are looked after.
+    ///   - interval: how often own keys are looked after. What was published and does not stand in the topic by the next time
+    ///     is published again.
     ///   - now: the log's clock, as well as it is known.
     public init(
         log: any EventLog, directory: KeyDirectory, authenticator: RecordAuthenticator, own: OwnSealingKeys,

@@ -4,9 +4,6 @@ internal import Synchronization
 
 /// Appends keys to the topic `keys`, each until it stands there.
 final class KeyPublisher: Sendable {
-    /// After so long a key that was appended and never read back is appended again.
-    private static let patience: Duration = .seconds(30)
-
     private struct State {
         /// When keys were appended that are not known to have failed.
         var attempts: [String: ContinuousClock.Instant] = [:]
@@ -15,18 +12,21 @@ final class KeyPublisher: Sendable {
 
     private let producer: any LogProducer
     private let authenticator: RecordAuthenticator
+    private let patience: Duration
     private let state = Mutex(State())
 
-    init(producer: any LogProducer, authenticator: RecordAuthenticator) {
+    /// - Parameter patience: after so long a key that was appended and never read back is appended again.
+    init(producer: any LogProducer, authenticator: RecordAuthenticator, patience: Duration) {
         self.producer = producer
         self.authenticator = authenticator
+        self.patience = patience
     }
 
     /// Appends the key, unless that was done a short while ago. Returns whether it did.
     func publish(_ key: SealingKeyPublished, at time: Timestamp) -> Bool {
         let isDue = state.withLock { state in
             let now = ContinuousClock.now
-            if let last = state.attempts[key.key], now < last + Self.patience { return false }
+            if let last = state.attempts[key.key], now < last + patience { return false }
             state.attempts[key.key] = now
             return true
         }

@@ -44,7 +44,9 @@ struct KeySession {
     private mutating func follow(until stop: StopFlag) throws(SealingError) {
         let (consumer, producer) = try open()
         keeper.setConsumer(consumer)
-        let publisher = producer.map { KeyPublisher(producer: $0, authenticator: keeper.authenticator) }
+        let publisher = producer.map {
+            KeyPublisher(producer: $0, authenticator: keeper.authenticator, patience: keeper.interval)
+        }
         defer {
             keeper.setConsumer(nil)
             producer?.flush(within: .seconds(3))

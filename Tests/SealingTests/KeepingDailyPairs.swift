@@ -26,10 +26,12 @@ import Testing
 
     private func keeper(
         _ store: SealingKeyStore, database string: String? = nil, metrics: Metrics = Metrics(),
-        isRead: @escaping @Sendable (Timestamp) -> Bool = { _ in false }
+        interval: Duration = .milliseconds(10), isRead: @escaping @Sendable (Timestamp) -> Bool = { _ in false }
     ) throws -> KeyKeeper {
         let connection = PostgresConnection.Configuration(string ?? database.connectionString, applicationName: "keys")
-        return try makeKeeper(log: log, clock: clock, .daily(store, database: connection, isRead: isRead), metrics: metrics)
+        return try makeKeeper(
+            log: log, clock: clock, .daily(store, database: connection, isRead: isRead), metrics: metrics,
+            interval: interval)
     }
 
     /// What senders would seal now opens.
@@ -88,7 +90,7 @@ import Testing
 
     @Test func `rows that were lost are made anew, and the other instance takes them up at once`() async throws {
         let stores = [store(), store()]
-        let keepers = try stores.map { try keeper($0) }
+        let keepers = try stores.map { try keeper($0, interval: .seconds(600)) }
         try await running(keepers[0]) {
             try await eventually("ready") { keepers[0].readiness.isReady }
             try database.connect().query("TRUNCATE notifier_sealing.sealing_keys")

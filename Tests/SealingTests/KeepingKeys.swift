@@ -47,7 +47,9 @@ import Testing
 
     @Test func `a key that could not be appended is appended again`() async throws {
         log.state.withLock { $0.failures = 2 }
-        let keeper = try keeper(.derived(DerivedSealingKey(service: .verification, secret: .random(count: 32))))
+        let key = DerivedSealingKey(service: .verification, secret: .random(count: 32))
+        // Long before the next time that own keys are looked after.
+        let keeper = try keeper(.derived(key), interval: .seconds(600))
         try await running(keeper) { try await eventually("ready") { keeper.readiness.isReady } }
         #expect(log.records.count == 1)
     }
@@ -117,19 +119,20 @@ import Testing
     // MARK: Helpers
 
     private func keeper(
-        _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics()
+        _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(), interval: Duration = .milliseconds(10)
     ) throws -> KeyKeeper {
-        try makeKeeper(log: log, clock: clock, own, needs: needs, metrics: metrics)
+        try makeKeeper(log: log, clock: clock, own, needs: needs, metrics: metrics, interval: interval)
     }
 }
 
 func makeKeeper(
-    log: FakeLog, clock: Clock, _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics()
+    log: FakeLog, clock: Clock, _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(),
+    interval: Duration = .milliseconds(10)
 ) throws -> KeyKeeper {
     let authenticator = try authenticator()
     return KeyKeeper(
         log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator, own: own, needs: needs,
-        context: ServiceContext(logger: .silent, metrics: metrics), interval: .milliseconds(10), now: { clock.now })
+        context: ServiceContext(logger: .silent, metrics: metrics), interval: interval, now: { clock.now })
 }
 
 /// Runs a keeper beside `body`, and ends it.
