@@ -29,6 +29,25 @@ public struct OutgoingRecord: Hashable, Sendable {
     }
 }
 
+extension OutgoingRecord {
+    /// The largest value of a record, in bytes, in every log.
+    public static let maximumValue = 1 << 20
+    /// The most that a record's key, header names and header values may have together, in bytes.
+    public static let maximumHeaders = 1 << 16
+
+    /// Why no log can ever take this record; `nil` if it fits.
+    public var rejection: LogError? {
+        guard value.count <= Self.maximumValue else {
+            return LogError(.rejected, "a record for \(partition) has \(value.count) bytes")
+        }
+        let rest = headers.reduce(key.count) { $0 + $1.name.utf8.count + $1.value.count }
+        guard rest <= Self.maximumHeaders else {
+            return LogError(.rejected, "a record for \(partition) has \(rest) bytes of key and headers")
+        }
+        return nil
+    }
+}
+
 /// A record as it stands in the log.
 public struct Record: Hashable, Sendable {
     public var partition: TopicPartition

@@ -35,14 +35,7 @@ final class PostgresLogProducer: LogProducer {
         guard (0..<partition.topic.partitions(of: catalog.description.partitions)).contains(partition.partition) else {
             return LogError(.rejected, "there is no \(partition)")
         }
-        guard record.value.count <= PostgresLog.maximumValue else {
-            return LogError(.rejected, "a record for \(partition) has \(record.value.count) bytes")
-        }
-        let rest = record.headers.reduce(record.key.count) { $0 + $1.name.utf8.count + $1.value.count }
-        guard rest <= PostgresLog.maximumHeaders else {
-            return LogError(.rejected, "a record for \(partition) has \(rest) bytes of key and headers")
-        }
-        return nil
+        return record.rejection
     }
 
     @discardableResult
@@ -56,11 +49,4 @@ final class PostgresLogProducer: LogProducer {
         lasting.close()
         passing.close()
     }
-}
-
-extension PostgresLog {
-    /// The largest value of a record, in bytes.
-    public static let maximumValue = 1 << 20
-    /// The most that a record's key, header names and header values may have together, in bytes.
-    public static let maximumHeaders = 1 << 16
 }

@@ -20,6 +20,7 @@ public struct LogContents: Sendable {
     public mutating func append(_ record: OutgoingRecord, at time: Timestamp) throws(LogError) -> Appended {
         let place = record.partition
         guard partitions[place] != nil else { throw LogError(.rejected, "there is no partition \(place)") }
+        if let rejection = record.rejection { throw rejection }
         let offset = bounds(of: place).upperBound
         partitions[place]?.records.append(
             Record(partition: place, offset: offset, time: time, key: record.key, headers: record.headers, value: record.value))
