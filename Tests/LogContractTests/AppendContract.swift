@@ -110,7 +110,8 @@ import Testing
         let writer = try under.log.writer()
         let results = try writer.results(of: [
             OutgoingRecord("before", to: Self.events),
-            OutgoingRecord(partition: Self.events, key: [], headers: [], value: [UInt8](repeating: 1, count: (1 << 20) + (1 << 18))),
+            OutgoingRecord(
+                partition: Self.events, key: [], headers: [], value: [UInt8](repeating: 1, count: (1 << 20) + (1 << 18))),
             OutgoingRecord("nowhere", to: TopicPartition(.verificationEvents, 2)),
             OutgoingRecord("after", to: Self.events),
         ])

@@ -124,7 +124,9 @@ import Testing
         let first = try under.log.makeConsumer(client: "first", group: Self.group)
         #expect(try first.committed(partitions) == [:])
         let position = CommittedOffset(offset: 41, metadata: "41 7 grün 🌱")
-        first.commit([partitions[1]: CommittedOffset(offset: 7, metadata: ""), partitions[2]: CommittedOffset(offset: 5, metadata: "x")])
+        first.commit([
+            partitions[1]: CommittedOffset(offset: 7, metadata: ""), partitions[2]: CommittedOffset(offset: 5, metadata: "x"),
+        ])
         first.commit([partitions[1]: position])
         #expect(try first.committed([partitions[1]]) == [partitions[1]: position])
         first.close()
@@ -132,7 +134,9 @@ import Testing
         let second = try under.anotherProcess().makeConsumer(client: "second", group: Self.group)
         defer { second.close() }
         #expect(
-            try second.committed(partitions) == [partitions[1]: position, partitions[2]: CommittedOffset(offset: 5, metadata: "x")])
+            try second.committed(partitions) == [
+                partitions[1]: position, partitions[2]: CommittedOffset(offset: 5, metadata: "x"),
+            ])
         let stranger = try under.log.makeConsumer(client: "x", group: ConsumerGroup(name: "other", topic: .verificationCommands))
         defer { stranger.close() }
         #expect(try stranger.committed(partitions) == [:])

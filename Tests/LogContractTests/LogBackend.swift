@@ -1,8 +1,8 @@
 import EventLog
 import EventLogPostgres
 import EventLogSimulated
-import Testing
 import TestSupport
+import Testing
 
 /// An implementation of the log, as the contract sees it.
 struct LogBackend: Sendable, CustomTestStringConvertible {

@@ -130,9 +130,12 @@ import Testing
         let under = try backend.make(64)
         let reader = try under.log.reader()
         var partitions: [TopicPartition] = []
-        for topic in Topic.allCases { for number in 0..<topic.partitions(of: 64) { partitions.append(TopicPartition(topic, number)) } }
+        for topic in Topic.allCases {
+            for number in 0..<topic.partitions(of: 64) { partitions.append(TopicPartition(topic, number)) }
+        }
         for partition in partitions { reader.consumer.follow(partition, from: 0) }
-        try under.anotherProcess().writer().append((0..<3).flatMap { round in partitions.map { OutgoingRecord("\(round)", to: $0) } })
+        try under.anotherProcess().writer().append(
+            (0..<3).flatMap { round in partitions.map { OutgoingRecord("\(round)", to: $0) } })
         try reader.poll { $0.total == 3 * partitions.count }
         #expect(reader.records.values.allSatisfy { $0.map(\.text) == ["0", "1", "2"] && $0.map(\.offset) == [0, 1, 2] })
         try reader.poll { $0.ends.values.count { $0.last == 3 } == partitions.count }

@@ -33,7 +33,8 @@ final class Reader {
             switch event {
             case .records(let partition, let new): records[partition, default: []] += new
             case .reachedEnd(let partition, let end): ends[partition, default: []].append(end)
-            case .outOfRange(let partition, let begin, let end): outOfRange.append(OutOfRange(partition: partition, bounds: begin..<end))
+            case .outOfRange(let partition, let begin, let end):
+                outOfRange.append(OutOfRange(partition: partition, bounds: begin..<end))
             case .interrupted(let partition): interrupted.append(partition)
             case .assigned(let partitions):
                 assignments += 1
