@@ -203,8 +203,8 @@ import Testing
         let server = try TestServer()
         defer { server.stop() }
         var configuration = PostgresPool.Configuration(.init(server.connectionString, applicationName: "hang"))
-        configuration.connection.statementTimeout = .milliseconds(200)
-        configuration.connection.connectTimeout = .milliseconds(200)
+        configuration.connection.statementTimeout = .seconds(1)
+        configuration.connection.connectTimeout = .seconds(2)
         let pool = PostgresPool(configuration)
         try await pool.query("SELECT 1")
         server.freeze()
