@@ -110,6 +110,19 @@ import Testing
         }
     }
 
+    @Test func `a client that ends its side with the request gets the answer and the end`() async throws {
+        try await Fixture.serve(echoRouter()) { fixture async throws in
+            for path in ["/hello", "/later"] {
+                for _ in 0..<20 {
+                    let connection = try await fixture.connect()
+                    try await connection.sendAll("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                    #expect(try await connection.receive().status == .ok)
+                    #expect(try await connection.isClosed())
+                }
+            }
+        }
+    }
+
     @Test func `a response with a broken header becomes a 500`() async throws {
         var router = Router()
         router.get("/split") { _, _ in Response(headers: ["X-A": "b\r\nSet-Cookie: c"]) }

@@ -5,10 +5,13 @@ import Testing
 @testable import HTTP
 
 @Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
-    private func server(_ router: Router, port: UInt16 = 0, deadline: Duration = .seconds(10)) -> HTTPServer {
-        var rules = HTTPApplication.Configuration()
-        rules.deadline = deadline
-        return HTTPServer(HTTPApplication(router: router, configuration: rules), Fixture.settings { $0.port = port })
+    /// - Parameter address: one of the test's own where it looks whether a port is closed: tests beside it take free ports.
+    private func server(_ router: Router, address: String = "127.0.0.1", port: UInt16 = 0) -> HTTPServer {
+        let settings = Fixture.settings {
+            $0.address = address
+            $0.port = port
+        }
+        return HTTPServer(HTTPApplication(router: router), settings)
     }
 
     @Test func `a taken port is said in one line`() async throws {
@@ -28,14 +31,14 @@ import Testing
     }
 
     @Test func `a stopped port is free at once, and a server starts once`() async throws {
-        let first = server(echoRouter())
+        let first = server(echoRouter(), address: "127.0.0.2")
         let port = try first.start()
         #expect(throws: HTTPServerError.alreadyStarted) { try first.start() }
-        #expect(try await RawConnection(port: port).exchange(.get("/hello")).text == "hello")
+        #expect(try await RawConnection(port: port, address: "127.0.0.2").exchange(.get("/hello")).text == "hello")
         await first.stop(within: .seconds(1))
         #expect(first.port == nil)
-        await #expect(throws: ClientError.self) { try await RawConnection(port: port) }
-        let second = server(echoRouter(), port: port)
+        await #expect(throws: ClientError.self) { try await RawConnection(port: port, address: "127.0.0.2") }
+        let second = server(echoRouter(), address: "127.0.0.2", port: port)
         #expect(try second.start() == port)
         await second.stop(within: .seconds(1))
         await second.stop(within: .seconds(1))
@@ -50,15 +53,15 @@ import Testing
             await latch.wait()
             return .text("done")
         }
-        let server = server(router)
+        let server = server(router, address: "127.0.0.3")
         let port = try server.start()
-        let waiting = try await RawConnection(port: port)
+        let waiting = try await RawConnection(port: port, address: "127.0.0.3")
         try await waiting.send(.get("/wait"))
-        let idle = try await RawConnection(port: port)
+        let idle = try await RawConnection(port: port, address: "127.0.0.3")
         #expect(try await idle.exchange(.get("/hello")).text == "hello")
         _ = await started.wait(for: 1)
         async let stop: Void = server.stop(within: .seconds(30))
-        await eventually { (try? await RawConnection(port: port)) == nil }
+        await eventually { (try? await RawConnection(port: port, address: "127.0.0.3")) == nil }
         // A kept connection still works, and ends behind its answer.
         #expect(try await idle.exchange(.get("/hello")).headers["Connection"] == "close")
         #expect(try await idle.isClosed())
@@ -129,15 +132,15 @@ import Testing
     }
 
     @Test func `run serves until its lifecycle asks it to stop`() async throws {
-        let server = server(echoRouter())
+        let server = server(echoRouter(), address: "127.0.0.4")
         let signal = ShutdownSignal()
         let run = Task { try await ShutdownSignal.$current.withValue(signal) { try await server.run() } }
         await eventually { server.port != nil }
         let port = try #require(server.port)
-        #expect(try await RawConnection(port: port).exchange(.get("/hello")).text == "hello")
+        #expect(try await RawConnection(port: port, address: "127.0.0.4").exchange(.get("/hello")).text == "hello")
         signal.request()
         try await run.value
-        await #expect(throws: ClientError.self) { try await RawConnection(port: port) }
+        await #expect(throws: ClientError.self) { try await RawConnection(port: port, address: "127.0.0.4") }
     }
 
     @Test func `many clients at once each get their own answer`() async throws {

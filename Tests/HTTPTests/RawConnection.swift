@@ -18,6 +18,14 @@ final class RawConnection: Sendable {
 
     func send(_ bytes: [UInt8]) async throws { try await thread.run { [connection] in try connection.send(bytes) } }
 
+    /// Sends the text and the end of this side.
+    func sendAll(_ text: String) async throws {
+        try await thread.run { [connection] in
+            try connection.send(text)
+            connection.endSending()
+        }
+    }
+
     /// Sends the bytes in pieces of a size.
     func send(_ bytes: [UInt8], pieces size: Int) async throws {
         try await thread.run { [connection] in

@@ -289,12 +289,19 @@ final class Connection: Alarm, @unchecked Sendable {
 
     private func send(_ response: Response) -> MHD_Result {
         allow(server.writeTimeout)
-        let ends = endsAfterReply || server.isStopping
+        let ends = endsAfterReply || server.isStopping || clientHasEnded
         if let message = responseMessage(response, endsConnection: ends) { return queue(message, response.status) }
         // A header field that is none: a mistake of the application, which the client does not get to see.
         let failure = server.application.failures.complete(.internalError)
         guard let message = responseMessage(failure, endsConnection: ends) else { return .NO }
         return queue(message, failure.status)
+    }
+
+    /// Whether nothing will come any more. The library does not see an end that arrives together with a request, and would
+    /// keep the connection, and a client that waits for its end, until it has been idle for too long.
+    private var clientHasEnded: Bool {
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
     }
 
     private func queue(_ message: OpaquePointer, _ status: HTTPStatus) -> MHD_Result {
