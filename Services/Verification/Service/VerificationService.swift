@@ -39,10 +39,12 @@ public struct VerificationService: Sendable {
         self.components = components + [keeper, notifier.before(loop)]
     }
 
-    /// The state lies in memory: as much of the past as the longest window of the rules.
+    /// The state lies in memory: as much of the past as the longest window of the rules, and as a command may come again at
+    /// all (an hour, with an `Idempotency-Key`).
     public static func settings(_ rules: Challenge.Rules) -> LoopSettings {
         LoopSettings(
-            service: .verification, storage: .memory(window: rules.longestWindow), inboxes: [.verificationCommands],
+            service: .verification, storage: .memory(window: max(rules.longestWindow, .hours(1))),
+            inboxes: [.verificationCommands],
             events: .verificationEvents)
     }
 }
