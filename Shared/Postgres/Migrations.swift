@@ -10,7 +10,7 @@ public struct Migrations: Sendable {
     }
 
     public let schema: String
-    /// The role that shall own what is made, where the server has it and the session's role is a member of it.
+    /// The role that shall own what is made, where the server has it, it may create it, and the session's role is a member.
     public let owner: String?
     public let files: [File]
 
@@ -72,7 +72,11 @@ public struct Migrations: Sendable {
     private func becomeOwner(over connection: PostgresConnection) throws(PostgresError) {
         guard let owner else { return }
         let isMember = try connection.query(
-            "SELECT 1 FROM pg_roles WHERE rolname = \(owner) AND pg_has_role(current_user, oid, 'MEMBER')")
+            """
+            SELECT 1 FROM pg_roles AS r WHERE rolname = \(owner) AND pg_has_role(current_user, r.oid, 'MEMBER') AND (
+                has_database_privilege(r.oid, current_database(), 'CREATE')
+                OR EXISTS (SELECT FROM pg_namespace WHERE nspname = \(schema) AND nspowner = r.oid))
+            """)
         if !isMember.isEmpty { try connection.query("SET LOCAL ROLE \(unsafe: owner)") }
     }
 

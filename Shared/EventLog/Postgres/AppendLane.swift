@@ -25,6 +25,7 @@ final class AppendLane: Sendable {
 
     private static let largestBatch = 1_000
     private static let largestBatchBytes = 4 << 20
+    private static let shortestFailure: Duration = .milliseconds(20)
 
     private let isLasting: Bool
     private let bulletin: LogBulletin
@@ -71,6 +72,8 @@ final class AppendLane: Sendable {
     // MARK: - The thread
 
     private func run(_ session: PostgresSession) {
+        // The first record should not have to wait for this; a failure shows again when there is one.
+        _ = try? session.connection()
         while true {
             let (batch, isClosed) = take()
             if isClosed {
@@ -106,8 +109,8 @@ final class AppendLane: Sendable {
         do throws(PostgresError) {
             if !groups.isEmpty { try groups.append(over: try session.connection(), isLasting: isLasting) }
         } catch {
-            let failure = LogError(error)
-            complete(batch, with: .failure(failure))
+            if let attempt = session.nextAttempt { pause(until: attempt) }
+            complete(batch, with: .failure(LogError(error)))
             return
         }
         if !groups.isEmpty { bulletin.announce(groups.ends) }
@@ -115,6 +118,12 @@ final class AppendLane: Sendable {
             entry.completion(entry.fault.map { .failure($0) } ?? .success(groups.appended(number)))
         }
         finish(batch.count)
+    }
+
+    /// While the server is away a batch fails soon, but not at once: who tries again and again must not do it in circles.
+    private func pause(until attempt: ContinuousClock.Instant) {
+        let end = min(attempt, .now + Self.shortestFailure)
+        while ContinuousClock.now < end, !state.withLock({ $0.isClosed }) { parking.park(until: end) }
     }
 
     private func complete(_ batch: [Entry], with result: Result<Appended, LogError>) {

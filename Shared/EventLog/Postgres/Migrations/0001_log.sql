@@ -234,9 +234,12 @@ BEGIN
             UPDATE log.shares AS s SET member = me FROM free WHERE s.group_name = my_group AND s.partition = free.partition
             RETURNING s.partition
         )
-        SELECT held || coalesce(array_agg(partition ORDER BY partition), '{}') INTO held FROM taken;
+        SELECT held || coalesce(array_agg(partition ORDER BY partition), '{}'), changed OR count(*) > 0 INTO held, changed
+        FROM taken;
     END IF;
     surplus := held[fair + 1 :];
+    -- Heartbeats may be lost when the server crashes, members must not: what is left of them would take their share.
+    IF changed THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
     IF changed AND members > 1 THEN PERFORM pg_notify('log_groups', my_group); END IF;
 END
 $$;
