@@ -1,3 +1,4 @@
+internal import EventLog
 internal import IdentityService
 internal import LogBackends
 internal import LoopService
@@ -9,7 +10,11 @@ enum Identity {
         ServiceProgram<IdentityConfiguration>(
             "identity", "Users, sessions and verified addresses of Latchkey.", subcommands: [migrate]
         ) { configuration, context in
-            try IdentityService(configuration, context, log: ConfiguredLog.make(configuration.common)).components
+            let common = configuration.common
+            let log = ConfiguredLog.make(common)
+            return try IdentityService(configuration, context, log: log) { () throws(LogError) in
+                try ConfiguredLog.provision(common)
+            }.components
         }.main()
     }
 

@@ -13,11 +13,14 @@ public struct IdentityService: Sendable {
     /// In the order of dependencies: stopped from the last to the first.
     public let components: [any Component]
 
-    public init(_ configuration: IdentityConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+    public init(
+        _ configuration: IdentityConfiguration, _ context: ServiceContext, log: any EventLog,
+        provision: (@Sendable () throws(LogError) -> Void)? = nil
+    ) throws {
         let common = configuration.common
         let authenticator = try RecordAuthenticator(common.macKeys)
         let database = Self.database(common)
-        let preparation = try Preparation(Self.migrations(), database: database, context: context)
+        let preparation = try Preparation(Self.migrations(), database: database, context: context, provision: provision)
 
         let tables = IdentityTables()
         let loop = LoopRunner(

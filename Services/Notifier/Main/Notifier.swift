@@ -1,3 +1,4 @@
+internal import EventLog
 internal import LogBackends
 internal import LoopService
 internal import NotifierService
@@ -9,7 +10,11 @@ enum Notifier {
         ServiceProgram<NotifierConfiguration>(
             "notifier", "Delivers the e-mail and SMS of Latchkey.", subcommands: [migrate]
         ) { configuration, context in
-            try NotifierService(configuration, context, log: ConfiguredLog.make(configuration.common)).components
+            let common = configuration.common
+            let log = ConfiguredLog.make(common)
+            return try NotifierService(configuration, context, log: log) { () throws(LogError) in
+                try ConfiguredLog.provision(common)
+            }.components
         }.main()
     }
 

@@ -15,7 +15,10 @@ public struct NotifierService: Sendable {
     public let components: [any Component]
 
     /// - Throws: what makes a start pointless: an outbox that cannot be written, templates that cannot be read.
-    public init(_ configuration: NotifierConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+    public init(
+        _ configuration: NotifierConfiguration, _ context: ServiceContext, log: any EventLog,
+        provision: (@Sendable () throws(LogError) -> Void)? = nil
+    ) throws {
         let common = configuration.common
         let authenticator = try RecordAuthenticator(common.macKeys)
         let outbox = try configuration.outbox.map { path throws(Outbox.Failure) in try Outbox(path: path) }
@@ -23,7 +26,8 @@ public struct NotifierService: Sendable {
         let templates = try MessageTemplates(own: own ?? [])
 
         let database = Self.database(common)
-        let preparation = try Preparation(Self.migrations(), database: database, context: context)
+        let preparation = try Preparation(
+            Self.migrations(), database: database, context: context, provision: provision)
         let keys = SealingKeyStore(service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
         let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
 

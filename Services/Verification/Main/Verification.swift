@@ -1,3 +1,4 @@
+internal import EventLog
 internal import LogBackends
 internal import Runtime
 internal import VerificationService
@@ -6,7 +7,11 @@ internal import VerificationService
 enum Verification {
     static func main() {
         ServiceProgram<VerificationConfiguration>("verification", "One-time codes of Latchkey.") { configuration, context in
-            try VerificationService(configuration, context, log: ConfiguredLog.make(configuration.common)).components
+            let common = configuration.common
+            let log = ConfiguredLog.make(common)
+            return try VerificationService(configuration, context, log: log) { () throws(LogError) in
+                try ConfiguredLog.provision(common)
+            }.components
         }.main()
     }
 }

@@ -3,6 +3,7 @@ public import EventLog
 internal import EventSchema
 internal import HTTP
 internal import LoopService
+internal import Postgres
 public import Runtime
 internal import Sealing
 public import VerificationDomain
@@ -12,10 +13,17 @@ public struct VerificationService: Sendable {
     /// In the order of dependencies: stopped from the last to the first.
     public let components: [any Component]
 
-    public init(_ configuration: VerificationConfiguration, _ context: ServiceContext, log: any EventLog) throws {
+    /// - Parameter provision: makes the log where it is missing; blocks.
+    public init(
+        _ configuration: VerificationConfiguration, _ context: ServiceContext, log: any EventLog,
+        provision: (@Sendable () throws(LogError) -> Void)? = nil
+    ) throws {
         let common = configuration.common
         let authenticator = try RecordAuthenticator(common.macKeys)
 
+        let preparation = Preparation(
+            [], database: .init(common.databaseURL, applicationName: "latchkey verification"), context: context,
+            provision: provision)
         let keys = VerificationKeys(secret: configuration.secret)
         let keeper = KeyKeeper(
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
@@ -36,7 +44,7 @@ public struct VerificationService: Sendable {
                     HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
                     readiness: context.readiness, metrics: { metrics.render() }))
         }
-        self.components = components + [keeper, notifier.before(loop)]
+        self.components = components + [preparation, preparation.before(keeper), notifier.before(loop)]
     }
 
     /// The state lies in memory: as much of the past as the longest window of the rules, and as a command may come again at
