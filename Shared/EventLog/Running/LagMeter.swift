@@ -20,7 +20,8 @@ final class LagMeter: Sendable {
     }
 
     func start() -> WorkerThread {
-        let thread = WorkerThread(name: "lag", wake: { [pause] in pause.wake() }) { [self] stop in work(until: stop) }
+        let pause = pause
+        let thread = WorkerThread(name: "lag", wake: { pause.wake() }, work)
         thread.start()
         return thread
     }

@@ -90,10 +90,11 @@ public final class DeliveryDesk: Component {
 
     public func run() async throws {
         guard let loop = loop.withLock({ $0 }) else { preconditionFailure("a desk serves a loop") }
-        let thread = WorkerThread(name: "deliveries", wake: { [mail] in mail.wake() }) { [self] stop in
+        let mail = mail
+        let work: @Sendable (StopFlag) -> Void = { [self] stop in
             var session = DeskSession(desk: self, loop: loop)
             session.run(until: stop)
         }
-        try await thread.run()
+        try await WorkerThread(name: "deliveries", wake: { mail.wake() }, work).run()
     }
 }
