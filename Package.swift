@@ -129,7 +129,7 @@ let package = Package(
                 "TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),
-        tests("GatewayTests", ["TestSupport", "GatewayService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests("GatewayTests", ["TestSupport", "GatewayService", "EventLogPostgres", "Identifiers", "LoopService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
         tests("SystemTests", ["HTTP", "JSON", "Runtime"]),
     ]

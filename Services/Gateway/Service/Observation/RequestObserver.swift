@@ -32,9 +32,8 @@ public struct RequestObserver: Sendable {
                 "request failed",
                 ["requestId": .public(observation.requestID), "error": .public("\(type(of: fault))"), "reason": .public(reason)])
         }
-        guard !Self.quiet.contains(route) || observation.status.rawValue >= 400 else { return }
-        logger.info(
-            "request",
+        logger.log(
+            Self.quiet.contains(route) ? .debug : .info, "request",
             [
                 "requestId": .public(observation.requestID), "method": .public(method), "route": .public(route),
                 "status": .public(observation.status.rawValue), "ms": .public(observation.duration),
