@@ -98,7 +98,7 @@ final class Collector<Value: Sendable>: Sendable {
 
 /// Asks again and again until the state is there; the suite's time limit ends it if it never is.
 func eventually(_ isReached: () async throws -> Bool) async rethrows {
-    while try await !isReached() { await Task.yield() }
+    while try await !isReached() { try? await Task.sleep(for: .milliseconds(2)) }
 }
 
 extension Result where Failure == any Error {

@@ -42,8 +42,8 @@ import Testing
             return .text("waited")
         }
         let settings = quick {
-            $0.headerTimeout = .seconds(1)
-            $0.idleTimeout = .milliseconds(1_100)
+            $0.headerTimeout = .seconds(2)
+            $0.idleTimeout = .milliseconds(2_100)
         }
         try await Fixture.serve(router, settings: settings) { fixture async throws in
             let waiting = try await fixture.connect()
