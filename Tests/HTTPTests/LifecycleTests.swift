@@ -169,4 +169,30 @@ import Testing
             #expect(fixture.server.application.inFlight == 0)
         }
     }
+
+    @Test func `however many clients are ready at once, all are answered`() async throws {
+        let gate = Gate()
+        let isHeld = Collector<Void>()
+        var router = echoRouter()
+        router.get("/hold") { _, _ in
+            // Against all rules: the event loop stands still, so that what comes meanwhile comes to it at once.
+            isHeld.add(())
+            gate.wait()
+            return .text("held")
+        }
+        let settings = Fixture.settings { $0.threads = 1 }
+        try await Fixture.serve(router, settings: settings) { fixture async throws in
+            // 128 is how many events the library fetches at a time.
+            var connections: [RawConnection] = []
+            for _ in 0..<128 { connections.append(try await fixture.connect()) }
+            for connection in connections { #expect(try await connection.exchange(.get("/hello")).text == "hello") }
+            try await connections[0].send(.get("/hold"))
+            _ = await isHeld.wait(for: 1)
+            for connection in connections[1...] { try await connection.send(.get("/hello")) }
+            try await connections[0].send(.get("/hello"))
+            gate.open()
+            #expect(try await connections[0].receive().text == "held")
+            for connection in connections { #expect(try await connection.receive().text == "hello") }
+        }
+    }
 }

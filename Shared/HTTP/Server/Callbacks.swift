@@ -16,16 +16,16 @@ final class EventLoop: @unchecked Sendable {
         self.index = index
     }
 
-    func start(memory: Int, certificate: [UInt8]?, key: [UInt8]?) -> Bool {
+    func start(memory: Int, _ certificate: Certificate?) -> Bool {
         var callbacks = latchkey_http_callbacks(
             handler: handleRequest, completed: requestCompleted, connection: connectionChanged, target: requestTarget,
             context: Unmanaged.passUnretained(self).toOpaque())
         daemon =
-            if let certificate, let key {
-                certificate.withUnsafeBytes { certificate in
-                    key.withUnsafeBytes { key in
+            if let certificate {
+                certificate.chain.withUnsafeBytes { chain in
+                    certificate.key.withUnsafeBytes { key in
                         latchkey_start_daemon(
-                            &callbacks, memory, certificate.bindMemory(to: CChar.self).baseAddress,
+                            &callbacks, memory, chain.bindMemory(to: CChar.self).baseAddress,
                             key.bindMemory(to: CChar.self).baseAddress)
                     }
                 }

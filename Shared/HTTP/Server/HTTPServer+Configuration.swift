@@ -4,7 +4,8 @@ extension HTTPServer {
         public var address = "127.0.0.1"
         /// 0 takes any free one.
         public var port: UInt16 = 0
-        /// Event loops, each on a thread of its own; at least 1.
+        /// Event loops at the start, each on a thread of its own; at least 1. There is one more for every 120 connections
+        /// that these have no room for.
         public var threads = HTTPServer.availableProcessors
         public var tls: TLS?
         public var connectionLimit = 4_096

@@ -61,23 +61,18 @@ public final class HTTPServer: Component {
     }
 
     private func makeCore() throws(HTTPServerError) -> (ServerCore, port: UInt16) {
-        let certificate = try configuration.tls.map { tls throws(HTTPServerError) in try pem(tls.certificateFile) }
-        let key = try configuration.tls.map { tls throws(HTTPServerError) in try pem(tls.keyFile) }
+        let certificate = try configuration.tls.map { tls throws(HTTPServerError) in try Certificate(tls) }
         let listener = try ListeningSocket(address: configuration.address, port: configuration.port)
-        let core = ServerCore(application, configuration)
-        var loops: [EventLoop] = []
-        for index in 0..<max(1, configuration.threads) {
-            let loop = EventLoop(core: core, index: index)
-            // Room for the head as it comes in, the list of its fields, and the head of the answer.
-            guard loop.start(memory: configuration.headerLimit * 3 / 2 + 4_096, certificate: certificate, key: key) else {
+        let core = ServerCore(application, configuration, certificate)
+        for _ in 0..<max(1, configuration.threads) {
+            guard core.addLoop() else {
                 close(listener.descriptor)
-                for loop in loops { MHD_stop_daemon(loop.daemon) }
+                core.end()
                 guard let tls = configuration.tls else { throw .noEventLoop }
                 throw .unusableCertificate(certificateFile: tls.certificateFile, keyFile: tls.keyFile)
             }
-            loops.append(loop)
         }
-        core.serve(listener, loops)
+        core.serve(listener)
         return (core, listener.port)
     }
 
@@ -110,21 +105,4 @@ public final class HTTPServer: Component {
         await gracefulShutdown()
         await stop(within: Task.isCancelled ? .zero : configuration.drainDeadline)
     }
-}
-
-/// The text of a PEM file, with the NUL that C expects.
-private func pem(_ path: String) throws(HTTPServerError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .unreadableFile(path: path, reason: String(cString: strerror(errno))) }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count < 1 << 20 {
-        let count = read(file, &buffer, buffer.count)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw .unreadableFile(path: path, reason: String(cString: strerror(errno))) }
-        guard count > 0 else { break }
-        bytes += buffer[..<count]
-    }
-    return bytes + [0]
 }

@@ -4,6 +4,10 @@ import Synchronization
 
 /// What a running server shares between its event loops, the acceptor and whoever stops it.
 final class ServerCore: Sendable {
+    /// How many connections one event loop may have. libmicrohttpd 0.9.75 fetches 128 events at a time, and when it gets
+    /// exactly that many it waits for more before it looks at them: then all of these clients wait for each other. So it
+    /// never gets that many; there are more loops instead.
+    static let connectionsPerLoop = 120
     /// How many bytes of a chunked body are read over before the connection is cut instead.
     static let overrun = 1 << 20
 
@@ -28,16 +32,19 @@ final class ServerCore: Sendable {
         /// By socket: from acceptance to close.
         var admitted: [Int32: (address: IPAddress, peer: IPAddress, loop: Int)] = [:]
         var perAddress: [IPAddress: Int] = [:]
-        var perLoop: [Int]
+        var perLoop: [Int] = []
         var connections: [ObjectIdentifier: Connection] = [:]
         var loops: [EventLoop] = []
         var acceptor: Acceptor?
         var onIdle: (@Sendable () -> Void)?
     }
 
-    private let table: Lock<Table>
+    private let table = Lock(Table())
+    /// Room for the head as it comes in, the list of its fields, and the head of the answer; in bytes for each connection.
+    private let loopMemory: Int
+    private let certificate: Certificate?
 
-    init(_ application: HTTPApplication, _ configuration: HTTPServer.Configuration) {
+    init(_ application: HTTPApplication, _ configuration: HTTPServer.Configuration, _ certificate: Certificate?) {
         self.application = application
         isSecure = configuration.tls != nil
         headerLimit = configuration.headerLimit
@@ -47,7 +54,8 @@ final class ServerCore: Sendable {
         writeTimeout = configuration.writeTimeout.nanoseconds
         connectionLimit = DescriptorLimit.makeRoom(for: configuration.connectionLimit)
         connectionLimitPerAddress = configuration.connectionLimitPerAddress
-        table = Lock(Table(perLoop: Array(repeating: 0, count: max(1, configuration.threads))))
+        loopMemory = configuration.headerLimit * 3 / 2 + 4_096
+        self.certificate = certificate
     }
 
     /// The server is being stopped: connections end behind their answers.
@@ -59,11 +67,19 @@ final class ServerCore: Sendable {
 
     // MARK: Connections
 
-    func serve(_ listener: ListeningSocket, _ loops: [EventLoop]) {
+    /// Starts one more event loop. Called by one thread at a time: first by the starter, then by the acceptor.
+    func addLoop() -> Bool {
+        let loop = EventLoop(core: self, index: table.withLock { $0.loops.count })
+        guard loop.start(memory: loopMemory, certificate) else { return false }
         table.withLock { table in
-            table.loops = loops
-            table.acceptor = Acceptor(listener) { [self] in admit($0, $1, $2) }
+            table.loops.append(loop)
+            table.perLoop.append(0)
         }
+        return true
+    }
+
+    func serve(_ listener: ListeningSocket) {
+        table.withLock { $0.acceptor = Acceptor(listener) { [self] in admit($0, $1, $2) } }
     }
 
     /// Hands a new connection to an event loop, or closes it where there are too many.
@@ -73,12 +89,19 @@ final class ServerCore: Sendable {
             return
         }
         let address = peer.network
-        let loop: EventLoop? = table.withLock { table in
+        let (isWelcome, isFull) = table.withLock { table in
             // A number that comes again was closed without a word: by the library, before the connection began.
             if table.admitted[socket] != nil { table.forget(socket) }
-            guard table.admitted.count < connectionLimit, table.perAddress[address, default: 0] < connectionLimitPerAddress,
-                let index = table.perLoop.indices.min(by: { table.perLoop[$0] < table.perLoop[$1] })
-            else { return nil }
+            let isWelcome =
+                table.admitted.count < connectionLimit && table.perAddress[address, default: 0] < connectionLimitPerAddress
+            return (isWelcome, table.perLoop.allSatisfy { $0 >= ServerCore.connectionsPerLoop })
+        }
+        guard isWelcome, !isFull || addLoop() else {
+            Glibc.close(socket)
+            return
+        }
+        let loop: EventLoop? = table.withLock { table in
+            guard let index = table.perLoop.indices.min(by: { table.perLoop[$0] < table.perLoop[$1] }) else { return nil }
             table.admitted[socket] = (address, peer, index)
             table.perAddress[address, default: 0] += 1
             table.perLoop[index] += 1
