@@ -50,6 +50,9 @@ import Testing
         let records = [forged, try key("b").record(at: 1, by: 1...2), try key("c").record(at: 2)]
         #expect(try apply([.records(partition, records), .reachedEnd(partition, end: 3)]) == ["c"])
         #expect(follower.void == [.forged: 1, .unknownMACKey: 1])
+        // Delivered twice, they are the same records.
+        _ = try apply([.records(partition, records), .reachedEnd(partition, end: 3)])
+        #expect(follower.void == [.forged: 1, .unknownMACKey: 1])
     }
 
     @Test mutating func `after an interruption it reads on where it was`() throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Sealing
 
-@Suite struct KeepingDailyPairs {
+@Suite(.timeLimit(.minutes(1))) struct KeepingDailyPairs {
     private let log = FakeLog(at: morning)
     private let clock = Clock(morning)
     private let secret = Secret.random(count: 32)
@@ -26,7 +26,7 @@ import Testing
 
     private func keeper(
         _ store: SealingKeyStore, database string: String? = nil, metrics: Metrics = Metrics(),
-        interval: Duration = .milliseconds(10), isRead: @escaping @Sendable (Timestamp) -> Bool = { _ in false }
+        interval: Duration = .milliseconds(40), isRead: @escaping @Sendable (Timestamp) -> Bool = { _ in false }
     ) throws -> KeyKeeper {
         let connection = PostgresConnection.Configuration(string ?? database.connectionString, applicationName: "keys")
         return try makeKeeper(

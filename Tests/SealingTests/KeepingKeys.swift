@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sealing
 
-@Suite struct KeepingKeys {
+@Suite(.timeLimit(.minutes(1))) struct KeepingKeys {
     private let log = FakeLog(at: morning)
     private let clock = Clock(morning)
 
@@ -34,7 +34,7 @@ import Testing
                     keepers[0].directory.recipient(.verification, at: clock.now)?.id == keys[1].id
                 }
                 let rounds = clock.asked
-                try await eventually("both have looked several times") { clock.asked > rounds + 100 }
+                try await eventually("both have looked several times") { clock.asked > rounds + 50 }
                 #expect(log.records.count == 2)
             }
         }
@@ -119,7 +119,7 @@ import Testing
     // MARK: Helpers
 
     private func keeper(
-        _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(), interval: Duration = .milliseconds(10)
+        _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(), interval: Duration = .milliseconds(40)
     ) throws -> KeyKeeper {
         try makeKeeper(log: log, clock: clock, own, needs: needs, metrics: metrics, interval: interval)
     }
@@ -127,7 +127,7 @@ import Testing
 
 func makeKeeper(
     log: FakeLog, clock: Clock, _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(),
-    interval: Duration = .milliseconds(10)
+    interval: Duration = .milliseconds(40)
 ) throws -> KeyKeeper {
     let authenticator = try authenticator()
     return KeyKeeper(
