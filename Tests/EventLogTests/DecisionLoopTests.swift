@@ -233,6 +233,29 @@ import Testing
         #expect(throws: LogError.self) { try scene.takeOver(&next) }
     }
 
+    @Test func `answers commands, and what another service has decided only where that leaves the answer to it`() throws {
+        for owesAnswers in [false, true] {
+            var scene = Scene()
+            var decider = scene.owner("a", domain: Ledger(owesAnswers: false))
+            try scene.takeOver(&decider)
+            scene.command("x", 3)
+            try scene.settle(&decider)
+            #expect(scene.replies.isEmpty)
+            // Another service decides what the first one's event leads to.
+            var settings = LoopSettings(
+                service: .identity, storage: .memory(window: .hours(1)), inboxes: [.verificationEvents], events: .identityEvents)
+            settings.window = 8
+            let loop = DecisionLoop(
+                Ledger(type: "latchkey.test.settled.v1", owesEvents: owesAnswers), settings: settings, partition: 0, log: Scene.logID,
+                authenticator: Scene.authenticator, writer: "b", start: nil, random: SystemRandomNumberGenerator())
+            var follower = Scene.Owner(loop: loop, next: [TopicPartition(.identityEvents, 0): 0])
+            try scene.give(.tookOver(end: 0, committed: nil), to: &follower)
+            try scene.settle(&follower)
+            #expect(scene.end(of: TopicPartition(.identityEvents, 0)) == 2)
+            #expect(scene.replies == (owesAnswers ? ["ok 3"] : []))
+        }
+    }
+
     @Test func `gives the partition up at a type that it does not know`() throws {
         var scene = Scene()
         var owner = scene.owner("a")

@@ -11,11 +11,15 @@ struct Ledger: PartitionDomain {
 
     /// Whether gateways are answered here, or by somebody else.
     var owesAnswers = true
+    /// What this domain's events are called.
+    var type = "latchkey.test.deposited.v1"
+    /// Whether it answers what another service has decided.
+    var owesEvents = false
 
-    static let type = "latchkey.test.deposited.v1"
+    func owesAnswer(to message: InboxMessage) -> Bool { message.isCommand || owesEvents }
 
     func read(_ message: InboxMessage) -> Reading<Deposit> {
-        guard message.type == "latchkey.test.deposit.v1" else { return message.type == "latchkey.test.other.v1" ? .ignored : .unknownType }
+        guard ["latchkey.test.deposit.v1", "latchkey.test.deposited.v1"].contains(message.type) else { return message.type == "latchkey.test.other.v1" ? .ignored : .unknownType }
         guard let json = try? JSON.parse(message.data), let account = json["account"]?.string, let amount = json["amount"]?.int64 else {
             return .malformed
         }
@@ -34,7 +38,7 @@ struct Ledger: PartitionDomain {
     func isSpent(_ balance: Int64, at now: Timestamp) -> Bool { balance == 0 }
 
     func encode(_ event: Deposit) -> EventBody {
-        EventBody(type: Self.type, subject: nil, data: Self.data(event))
+        EventBody(type: type, subject: nil, data: Self.data(event))
     }
 
     static func data(_ deposit: Deposit) -> [UInt8] {
@@ -42,7 +46,7 @@ struct Ledger: PartitionDomain {
     }
 
     func decode(_ body: EventBody) throws(UnreadableBody) -> Deposit {
-        guard body.type == Self.type, let json = try? JSON.parse(body.data), let account = json["account"]?.string,
+        guard body.type == type, let json = try? JSON.parse(body.data), let account = json["account"]?.string,
             let amount = json["amount"]?.int64
         else { throw UnreadableBody(type: body.type, reason: "no deposit") }
         return Deposit(account: account, amount: amount)

@@ -48,6 +48,11 @@ public struct IdentityPartition: PartitionDomain {
         }
     }
 
+    /// Verification leaves the answer to a right code to Identity, which stamps first what the code proves.
+    public func owesAnswer(to message: InboxMessage) -> Bool {
+        message.isCommand || message.type == CodeConfirmed.type.rawValue
+    }
+
     // MARK: Deciding
 
     public func key(of input: Input) -> Subject {

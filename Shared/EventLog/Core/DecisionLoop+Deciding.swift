@@ -93,7 +93,7 @@ extension DecisionLoop {
     }
 
     private mutating func tellLater(_ input: OpenInput<Domain.Input>, _ answer: Answer?) {
-        guard let answer, input.message?.replyTo != nil else { return pass(input) }
+        guard let answer, let message = input.message, message.replyTo != nil, domain.owesAnswer(to: message) else { return pass(input) }
         speculative.passed += 1
         let sequence = speculative.head.sequence + (speculative.isUndetermined ? 1 : 0)
         if speculative.isUndetermined { speculative.owesEvent = true }
@@ -167,10 +167,12 @@ extension DecisionLoop {
         actions: inout [LoopAction<Domain>]
     ) -> Int64 {
         let sequence = speculative.head.sequence + 1
+        // Whoever waits is told once, by the service that owes the answer; so only its events say who waits.
+        let awaited = cause.flatMap { domain.owesAnswer(to: $0) ? $0 : nil }
         let draft = EventDraft(
             id: eventID(sequence), body: body, key: key, time: time, inboxes: speculative.inboxes, writer: writer,
             service: settings.service, speculation: speculation, causation: cause?.id, traceParent: cause?.traceParent,
-            replyTo: cause?.replyTo, deadline: cause?.deadline, remember: memorable(cause), refused: nameRefusals(in: sequence))
+            replyTo: awaited?.replyTo, deadline: awaited?.deadline, remember: memorable(cause), refused: nameRefusals(in: sequence))
         let record = draft.record(after: speculative.head, in: own, by: authenticator)
         let hash = record.hash
         speculative.head.sequence = sequence

@@ -36,11 +36,19 @@ public protocol PartitionDomain: Sendable {
     /// partition: to skip it could decide on a state that others do not share.
     func decode(_ body: EventBody) throws(UnreadableBody) -> Event
 
+    /// Whether this service answers whoever waits for what the record leads to. Commands are, by default; the events of
+    /// another service are answered there, unless it leaves the answer to this one.
+    func owesAnswer(to message: InboxMessage) -> Bool
+
     /// What the waiting gateway is told when the event is valid; `nil` where another service owes the answer.
     func answer(to event: Event) -> Answer?
 
     /// What is told for a refusal (`Decision.refusal`), now or when its command comes again.
     func answer(forRefusal code: String) -> Answer?
+}
+
+extension PartitionDomain {
+    public func owesAnswer(to message: InboxMessage) -> Bool { message.isCommand }
 }
 
 /// A record of an inbox: a command, or an event of another service.
