@@ -18,9 +18,10 @@ extension PostgresConnection {
         guard !statements.isEmpty else { return [] }
         do {
             return try roundTrip(statements)
-        } catch let error where depth == 0 && Self.isStalePlan(error) {
-            // A table was replaced under a prepared statement: prepare anew, once.
-            forgetStatements()
+        } catch let error where error.isStalePlan {
+            hasStalePlans = true
+            guard depth == 0 else { throw error }
+            forgetStalePlans()
             return try roundTrip(statements)
         }
     }
@@ -224,13 +225,12 @@ extension PostgresConnection {
         return PostgresError(code, reason)
     }
 
-    private static func isStalePlan(_ error: PostgresError) -> Bool {
-        error.state?.rawValue == "0A000" && error.reason.hasPrefix("cached plan") || error.state?.rawValue == "26000"
-    }
-
-    /// Lets the server drop every prepared statement; without a connection there is nothing to drop.
-    private func forgetStatements() {
+    /// A table was replaced under a prepared statement: everything is prepared anew, outside of any transaction.
+    func forgetStalePlans() {
+        guard hasStalePlans else { return }
+        hasStalePlans = false
         prepared = [:]
+        // Without a connection there is nothing to forget.
         _ = try? script("DEALLOCATE ALL")
     }
 

@@ -34,6 +34,7 @@ extension PostgresConnection {
         _ mode: PostgresTransaction = .default, _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {
         let isOuter = depth == 0
+        if isOuter { forgetStalePlans() }
         if isOuter { pendingBegin = mode.begin } else { try batch([SQL(unsafe: "SAVEPOINT p\(depth)")]) }
         depth += 1
         let value: Value

@@ -44,6 +44,8 @@ public final class PostgresConnection {
     var prepared: [PreparedKey: Prepared] = [:]
     var preparedCount = 0
     var uses = 0
+    /// A prepared statement turned out to be of a table that is no more.
+    var hasStalePlans = false
     /// The server said that it ends this connection.
     var isEnding = false
     /// The statement that begins the open transaction, until it was sent along with the first one in it.

@@ -44,7 +44,7 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
     public var isRetriable: Bool {
         switch code {
         case .unavailable, .exhausted, .timedOut: true
-        case .refused: state?.isTransient ?? false
+        case .refused: state?.isTransient ?? false || isStalePlan
         case .cancelled, .mismatch, .migration, .misconfigured, .closed: false
         }
     }
@@ -57,6 +57,9 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
         default: false
         }
     }
+
+    /// A prepared statement does not fit its tables any more, or is not there.
+    var isStalePlan: Bool { state?.rawValue == "26000" || state?.rawValue == "0A000" && reason.hasPrefix("cached plan") }
 
     public var description: String {
         var text = "Postgres: \(code.rawValue)"

@@ -240,19 +240,25 @@ public final class PostgresPool: Sendable {
     /// A connection could not be made. With others that work (the server may be out of connections) they go on without
     /// this thread; with none the server is away. Returns whether the thread should end.
     private func giveUp(_ error: PostgresError) -> Bool {
-        let (others, next, failed) = state.withLock { state -> (Bool, Worker?, [PostgresLease]) in
-            if state.connected > 0 { return (true, state.idle.popLast(), []) }
-            let isNew = state.failure == nil
-            state.failure = error
-            defer { state.waiting = [] }
-            return (false, nil, isNew || !state.waiting.isEmpty ? state.waiting : [])
+        enum Verdict {
+            case othersGoOn(Worker?)
+            case away(isNew: Bool, [PostgresLease])
         }
-        next?.parking.unpark()
-        if others { return true }
-        for lease in failed { lease.fail(error) }
-        configuration.availabilityChanged?(error)
-        keeper.unpark()
-        return false
+        let verdict = state.withLock { state -> Verdict in
+            if state.connected > 0 { return .othersGoOn(state.idle.popLast()) }
+            defer { (state.failure, state.waiting) = (error, []) }
+            return .away(isNew: state.failure == nil, state.waiting)
+        }
+        switch verdict {
+        case .othersGoOn(let next):
+            next?.parking.unpark()
+            return true
+        case .away(let isNew, let waiting):
+            for lease in waiting { lease.fail(error) }
+            if isNew { configuration.availabilityChanged?(error) }
+            keeper.unpark()
+            return false
+        }
     }
 
     /// Fails those who waited too long, and tries to reach a server that is away.

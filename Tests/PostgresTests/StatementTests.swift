@@ -133,6 +133,16 @@ import Testing
         #expect(try connection.query("SELECT * FROM swapped").columns == ["a", "b"])
     }
 
+    @Test func `a table replaced under a transaction lets it be tried again`() throws {
+        try connection.script("CREATE TABLE swapped (a int8)")
+        for _ in 0..<8 { try connection.query("SELECT * FROM swapped") }
+        try connection.script("DROP TABLE swapped; CREATE TABLE swapped (a int8, b text)")
+        func read() throws -> [String] { try connection.transaction { try $0.query("SELECT * FROM swapped").columns } }
+        let error = #expect(throws: PostgresError.self) { try read() }
+        #expect(error?.isRetriable == true)
+        #expect(try read() == ["a", "b"])
+    }
+
     @Test func `more statements than the server should remember`() throws {
         for number in 0..<600 {
             #expect(try connection.query(SQL(unsafe: "SELECT \(number)::int8")).column(Int.self) == [number])
