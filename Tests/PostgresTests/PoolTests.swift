@@ -67,7 +67,7 @@ import Testing
         }
         for await _ in hold.stream { break }
         let second = Task { try await pool.query("SELECT 1") }
-        while pool.statistics.waiting == 0 { await Task.yield() }
+        #expect(try await waitUntil { pool.statistics.waiting > 0 })
         let error = await #expect(throws: PostgresError.self) { try await pool.query("SELECT 1") }
         #expect(error?.code == .exhausted)
         release.raise()
@@ -81,15 +81,16 @@ import Testing
         let pid = try await pool.withConnection { $0.backendPID }
         let task = Task { try await pool.query("SELECT pg_sleep(60)") }
         let other = try database.connect()
-        while try other.query(
-            "SELECT 1 FROM pg_stat_activity WHERE pid = \(pid) AND query LIKE '%pg_sleep%' AND state = 'active'"
-        ).isEmpty {
-            await Task.yield()
-        }
+        #expect(
+            try await waitUntil {
+                let active =
+                    "SELECT 1 FROM pg_stat_activity WHERE pid = \(pid) AND query LIKE '%pg_sleep%' AND state = 'active'" as SQL
+                return try !other.query(active).isEmpty
+            })
         task.cancel()
         let error = await #expect(throws: PostgresError.self) { try await task.value }
         #expect(error?.code == .cancelled)
-        while try !other.query("SELECT 1 FROM pg_stat_activity WHERE pid = \(pid)").isEmpty { await Task.yield() }
+        #expect(try await waitUntil { try other.query("SELECT 1 FROM pg_stat_activity WHERE pid = \(pid)").isEmpty })
         // The next caller gets a new connection, and no leftover of the cancellation.
         #expect(try await pool.withConnection { $0.backendPID } != pid)
         await pool.close()
@@ -123,7 +124,7 @@ import Testing
         let pid = try await pool.withConnection { $0.backendPID }
         let other = try database.connect()
         try other.query("SELECT pg_terminate_backend(\(pid))")
-        while try !other.query("SELECT 1 FROM pg_stat_activity WHERE pid = \(pid)").isEmpty { await Task.yield() }
+        #expect(try await waitUntil { try other.query("SELECT 1 FROM pg_stat_activity WHERE pid = \(pid)").isEmpty })
         #expect(try await pool.query("SELECT 1::int8").column(Int.self) == [1])
         await pool.close()
     }
@@ -134,7 +135,7 @@ import Testing
             for _ in 0..<4 { group.addTask { try await pool.query("SELECT pg_sleep(0.05)") } }
             try await group.waitForAll()
         }
-        while pool.statistics.connections > 1 { await Task.yield() }
+        #expect(try await waitUntil { pool.statistics.connections == 1 })
         try await pool.query("SELECT 1")
         #expect(pool.statistics.connections == 1)
         await pool.close()
@@ -175,7 +176,7 @@ import Testing
         #expect(pool.isAvailable)
 
         let running = Task { try await pool.query("SELECT pg_sleep(60)") }
-        while pool.statistics.busy == 0 { await Task.yield() }
+        #expect(try await waitUntil { pool.statistics.busy > 0 })
         server.kill()
         let lost = await #expect(throws: PostgresError.self) { try await running.value }
         #expect(lost?.code == .unavailable)
@@ -193,7 +194,7 @@ import Testing
         #expect(changes.withLock { $0 } == [false])
 
         try server.start()
-        while !pool.isAvailable { await Task.yield() }
+        #expect(try await waitUntil { pool.isAvailable })
         #expect(try await pool.query("SELECT id FROM kept").column(Int.self) == [1])
         #expect(changes.withLock { $0 } == [false, true])
         await pool.close()
@@ -207,14 +208,14 @@ import Testing
         configuration.connection.connectTimeout = .seconds(2)
         let pool = PostgresPool(configuration)
         // A slow machine may need more than the time that a connection has here.
-        while (try? await pool.query("SELECT 1")) == nil { await Task.yield() }
+        #expect(try await waitUntil { (try? await pool.query("SELECT 1")) != nil })
         server.freeze()
         let first = await #expect(throws: PostgresError.self) { try await pool.query("SELECT 1") }
         #expect(first?.code == .timedOut)
         let second = await #expect(throws: PostgresError.self) { try await pool.query("SELECT 1") }
         #expect(second?.code == .unavailable)
         server.thaw()
-        while (try? await pool.query("SELECT 1")) == nil { await Task.yield() }
+        #expect(try await waitUntil { (try? await pool.query("SELECT 1")) != nil })
         #expect(pool.isAvailable)
         await pool.close()
     }
