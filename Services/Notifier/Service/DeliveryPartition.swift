@@ -158,11 +158,10 @@ public struct DeliveryPartition: PartitionDomain {
         }
     }
 
-    /// Only operators' commands have somebody who waits for this service. The first attempt follows from the event that asked for
-    /// the send: whoever waits for that is answered by the service that wrote it.
+    /// Only operators' commands have somebody who waits.
     public func answer(to event: DeliveryEvent) -> Answer? {
         switch event.content {
-        case .deliveryAttempted(let attempted): attempted.attempt > 1 ? Self.answer(.ok) : nil
+        case .deliveryAttempted: Self.answer(.ok)
         case .delivered, .deliveryFailed, .deliveryUnknown, .deliveryExpired: nil
         }
     }
