@@ -145,9 +145,6 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     /// Whether own events were read up to where they ended when this instance took over.
     public var isCaughtUp: Bool { !chain.isRecognising && chain.position.offset >= endAtTakeOver }
 
-    /// How far the log's clock is ahead of this process's steady one, in milliseconds.
-    var clockDifference: Int64? { clock.difference }
-
     /// Whether decisions are made: everything before them was read, and the log's clock is known.
     public var isReady: Bool { isOwner && isCaughtUp && clock.isKnown }
 

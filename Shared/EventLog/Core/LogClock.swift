@@ -15,13 +15,15 @@ public struct LocalInstant: Hashable, Comparable, Sendable {
 /// What the log's clock shows, learnt from acknowledged appends: whatever this machine's clock says, budgets count by the
 /// log's.
 struct LogClock: Sendable {
-    private(set) var difference: Int64?
+    private var difference: Int64?
+    private(set) var learnt = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
 
     /// An append was acknowledged just now. The estimate is late by the way back of the acknowledgement, never early.
     mutating func learn(_ appended: Timestamp, at local: LocalInstant) {
         difference = appended.milliseconds - local.milliseconds
+        learnt = local
     }
 
     func now(at local: LocalInstant) -> Timestamp? {

@@ -47,7 +47,7 @@ public final class LoopDriver<Store: ProjectionStore>: Sendable {
 
     /// What the log's clock shows, never early; `nil` until this instance has owned a partition.
     public var now: Timestamp? {
-        shown.withLock { $0.clockDifference }.map { Timestamp(milliseconds: SteadyClock.now.milliseconds + $0) }
+        shown.withLock { $0.clock }.now(at: SteadyClock.now)
     }
 
     /// Hands in something that no record asks for. It is decided only while this instance owns the partition: whoever submits

@@ -43,8 +43,8 @@ public struct LoopStatus: Sendable {
     public var appendFailures = 0
     /// What is known of each partition that is followed here.
     public var partitions: [Int: PartitionStatus] = [:]
-    /// How far the log's clock is ahead of this process's steady one, in milliseconds.
-    var clockDifference: Int64?
+    /// The log's clock, as it was learnt last.
+    var clock = LogClock()
 
     public init() {}
 }

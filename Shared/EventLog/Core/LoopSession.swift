@@ -287,7 +287,7 @@ struct LoopSession<Store: ProjectionStore> {
         for (partition, loop) in loops {
             if loop.isOwned {
                 status.owned.insert(partition)
-                status.clockDifference = loop.clockDifference ?? status.clockDifference
+                if loop.clock.learnt > status.clock.learnt { status.clock = loop.clock }
                 if loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
             }
             status.positions[partition] = (loop.position.offset, loop.position.head.sequence)
@@ -296,7 +296,7 @@ struct LoopSession<Store: ProjectionStore> {
         }
         driver.shown.withLock {
             status.appendFailures = $0.appendFailures
-            status.clockDifference = status.clockDifference ?? $0.clockDifference
+            if $0.clock.learnt > status.clock.learnt { status.clock = $0.clock }
             $0 = status
         }
     }
