@@ -7,7 +7,8 @@ public final class HTTPApplication: Sendable {
     public struct Configuration: Sendable {
         /// How long a handler may take before the client gets 504.
         public var deadline: Duration = .seconds(10)
-        /// Requests whose handlers run at one time; those past it get 503 at once.
+        /// Requests whose handlers run at one time; those past it get 503 at once. A handler counts until it has ended,
+        /// past its deadline too: what it holds is not free before.
         public var inFlightLimit = 1_024
         /// Largest body in bytes of routes that set none of their own.
         public var bodyLimit = 64 * 1_024

@@ -70,8 +70,8 @@ public struct BareFailures: FailureResponses {
 }
 
 extension FailureResponses {
-    /// The response with everything that the failure requires.
-    func complete(_ failure: HTTPFailure) -> Response {
+    /// The response with everything that the failure requires, for middleware that turns errors into responses itself.
+    public func complete(_ failure: HTTPFailure) -> Response {
         var response = response(for: failure)
         for field in failure.requiredHeaders { response.headers.setDefault(field.name, field.value) }
         return response

@@ -4,7 +4,7 @@ import Synchronization
 
 /// One TCP connection and the request that it carries now. It rings when a client is too slow.
 ///
-/// Everything but `reply` and `closing` belongs to the event loop that the connection lives on, which calls one callback at a
+/// Everything but `reply` and `isOpen` belongs to the event loop that the connection lives on, which calls one callback at a
 /// time: the reason for `@unchecked`.
 final class Connection: Alarm, @unchecked Sendable {
     /// How far the answer is. The library calls the handler again when it is ready.
@@ -32,8 +32,6 @@ final class Connection: Alarm, @unchecked Sendable {
     private var isHeadRead = false
     private var targetAddress: UnsafePointer<CChar>?
     private var target = ""
-    private var isHTTP10 = false
-    private var isHead = false
     private var isChunked = false
     private var method: HTTPMethod = .get
     private var path = RequestHead.root
@@ -99,17 +97,10 @@ final class Connection: Alarm, @unchecked Sendable {
             defer { size.pointee = 0 }
             return receive(UnsafeBufferPointer(start: data, count: size.pointee))
         }
-        let state: Response?? = reply.withLock { reply in
-            switch reply {
-            case .none, .reading: .some(nil)
-            case .ready(let response): response
-            case .starting, .suspended: .none
-            }
-        }
-        switch state {
-        case .none: return .YES  // resumed by nobody: wait on
-        case .some(.none): return run()
-        case .some(.some(let response)): return send(response)
+        switch reply.withLock({ $0 }) {
+        case .none, .reading: return run()
+        case .ready(let response): return send(response)
+        case .starting, .suspended: return .YES  // resumed by nobody: wait on
         }
     }
 
@@ -149,8 +140,6 @@ final class Connection: Alarm, @unchecked Sendable {
         let size = latchkey_header_size(handle)
         let methodText = String(cString: method)
         self.method = HTTPMethod(rawValue: methodText)
-        isHead = self.method == .head
-        isHTTP10 = version[7] == 0x30
         bodyStart = UnsafePointer(method) + size
         guard size <= server.headerLimit else { return refuse(.headerTooLarge) }
         guard let targetAddress else { return refuse(.malformedRequest) }
@@ -163,7 +152,7 @@ final class Connection: Alarm, @unchecked Sendable {
         reader.finish()
         guard reader.isWellFormed else { return refuse(.malformedRequest) }
         headers = reader.headers
-        let head = RequestHead.check(method: methodText, target: target, headers: headers, isHTTP10: isHTTP10)
+        let head = RequestHead.check(method: methodText, target: target, headers: headers, isHTTP10: version[7] == 0x30)
         path = head.path
         query = head.query
         if let failure = head.failure { return refuse(failure) }
@@ -246,24 +235,18 @@ final class Connection: Alarm, @unchecked Sendable {
         AlarmClock.shared.move(self, to: .max)
         reply.withLock { $0 = .starting }
         let exchange = server.application.dispatch(request, plan) { [self] in answer($0) }
-        let response: Response? = reply.withLock { reply in
-            if case .ready(let response) = reply { return response }
-            guard !server.mustAnswerNow else { return nil }
+        let isSuspended = reply.withLock { reply in
+            // From here on whoever answers resumes it; when the server ends, nobody could.
+            guard case .starting = reply, !server.mustAnswerNow else { return false }
             reply = .suspended(exchange)
             MHD_suspend_connection(handle)
-            return nil
+            return true
         }
-        if let response { return send(response) }
-        guard server.mustAnswerNow else { return .YES }
+        if isSuspended { return .YES }
+        if case .ready(let response) = reply.withLock({ $0 }) { return send(response) }
         exchange.abandon(.unavailable(retryAfter: server.application.configuration.retryAfter))
-        return handleAbandoned()
-    }
-
-    private func handleAbandoned() -> MHD_Result {
-        let response: Response? = reply.withLock { reply in
-            if case .ready(let response) = reply { response } else { nil }
-        }
-        return response.map(send) ?? .YES
+        guard case .ready(let response) = reply.withLock({ $0 }) else { return .NO }
+        return send(response)
     }
 
     /// Called once, from any thread.
