@@ -158,4 +158,26 @@ import Testing
         #expect(throws: LogError.self) { try result.get() }
         if case .failure(let error) = result { #expect(error.code == .closed) }
     }
+
+    @Test(arguments: LogBackend.all)
+    func `goes on for others when one producer of a process is closed`(backend: LogBackend) throws {
+        let under = try backend.make(1)
+        let first = try under.log.writer("first")
+        let second = try under.log.writer("second")
+        try first.append("one", to: TopicPartition(.replies, 0))
+        let completions = Mailbox<Result<Appended, LogError>>()
+        for _ in 0..<200 {
+            first.producer.append(OutgoingRecord("late", to: TopicPartition(.replies, 0))) { completions.send($0) }
+        }
+        first.producer.close()
+        var results: [Result<Appended, LogError>] = []
+        while results.count < 200 { results += completions.receive(within: nil) }
+        try second.append("two", to: TopicPartition(.replies, 0))
+        let records = try under.log.reader().read(TopicPartition(.replies, 0))
+        #expect(records.first?.text == "one")
+        #expect(records.last?.text == "two")
+        let appended = results.count { if case .success = $0 { true } else { false } }
+        #expect(records.count == 2 + appended)
+        for case .failure(let error) in results { #expect(error.code == .closed) }
+    }
 }

@@ -10,17 +10,16 @@ final class AppendLane: Sendable {
     struct Entry: Sendable {
         var key: ConsumerInbox.Key
         var record: OutgoingRecord
-        /// Set where the record is known never to fit; it is completed in its turn.
+        /// Whose it is.
+        var producer: ObjectIdentifier
+        /// Set where the record can or shall not be appended; it is completed in its turn.
         var fault: LogError?
         var completion: @Sendable (Result<Appended, LogError>) -> Void
     }
 
     private struct State {
         var queue: [Entry] = []
-        /// Records that are queued or under way.
-        var open = 0
         var isClosed = false
-        var flushes: [Parking] = []
     }
 
     private static let largestBatch = 1_000
@@ -45,23 +44,22 @@ final class AppendLane: Sendable {
         let admission = state.withLock { state -> Bool? in
             guard !state.isClosed else { return nil }
             state.queue.append(entry)
-            state.open += 1
             return state.queue.count == 1
         }
         switch admission {
         case true: parking.unpark()
         case false: break
-        case nil: entry.completion(.failure(LogError(.closed, "the producer is closed")))
+        case nil: entry.completion(.failure(Self.closed))
         }
     }
 
-    func flush(until deadline: ContinuousClock.Instant) -> Bool {
-        let done = Parking()
-        let isEmpty = state.withLock { state in
-            if state.open > 0 { state.flushes.append(done) }
-            return state.open == 0
+    /// Lets what a producer has queued fail in its turn.
+    func withdraw(_ producer: ObjectIdentifier) {
+        state.withLock { state in
+            for index in state.queue.indices where state.queue[index].producer == producer {
+                state.queue[index].fault = state.queue[index].fault ?? Self.closed
+            }
         }
-        return isEmpty || done.park(until: deadline)
     }
 
     func close() {
@@ -77,7 +75,7 @@ final class AppendLane: Sendable {
         while true {
             let (batch, isClosed) = take()
             if isClosed {
-                complete(batch, with: .failure(LogError(.closed, "the producer is closed")))
+                complete(batch, with: .failure(Self.closed))
                 break
             }
             if batch.isEmpty {
@@ -117,7 +115,6 @@ final class AppendLane: Sendable {
         for (number, entry) in batch.enumerated() {
             entry.completion(entry.fault.map { .failure($0) } ?? .success(groups.appended(number)))
         }
-        finish(batch.count)
     }
 
     /// While the server is away a batch fails soon, but not at once: who tries again and again must not do it in circles.
@@ -128,16 +125,18 @@ final class AppendLane: Sendable {
 
     private func complete(_ batch: [Entry], with result: Result<Appended, LogError>) {
         for entry in batch { entry.completion(entry.fault.map { .failure($0) } ?? result) }
-        finish(batch.count)
     }
 
-    private func finish(_ count: Int) {
-        let flushes = state.withLock { state in
-            state.open -= count
-            guard state.open == 0 else { return [Parking]() }
-            defer { state.flushes = [] }
-            return state.flushes
-        }
-        for flush in flushes { flush.unpark() }
+    private static let closed = LogError(.closed, "the producer is closed")
+}
+
+/// The two lanes of a process.
+struct AppendLanes: Sendable {
+    let lasting: AppendLane
+    let passing: AppendLane
+
+    func close() {
+        lasting.close()
+        passing.close()
     }
 }

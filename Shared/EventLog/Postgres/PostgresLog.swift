@@ -6,7 +6,7 @@ import Synchronization
 /// The log in tables of one Postgres: the same semantics as Kafka, for trying Latchkey and for running it small.
 ///
 /// Events are durable before they are acknowledged; commands and replies may be lost with the server's last half second, as
-/// their commits are asynchronous. A process has one connection for announcements, two for each producer, one for each
+/// their commits are asynchronous. A process has one connection for announcements, two for its producers, and one for each
 /// consumer.
 public final class PostgresLog: EventLog {
     public struct Configuration: Sendable {
@@ -29,13 +29,17 @@ public final class PostgresLog: EventLog {
     public let configuration: Configuration
     let bulletin: LogBulletin
     private let catalog = Mutex<LogCatalog?>(nil)
+    private let lanes = Mutex<AppendLanes?>(nil)
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         bulletin = LogBulletin(configuration)
     }
 
-    deinit { bulletin.close() }
+    deinit {
+        lanes.withLock { $0?.close() }
+        bulletin.close()
+    }
 
     /// Makes the log where it is missing and brings its tables up to date; several processes may do so at once. `partitions`
     /// is the number of partitions of every topic but `keys`: it is fixed with the first call, and another number fails with
@@ -94,6 +98,18 @@ public final class PostgresLog: EventLog {
 
     public func makeConsumer(client: String, group: ConsumerGroup?) throws(LogError) -> any LogConsumer {
         PostgresLogConsumer(self, client: client, group: group, catalog: try loadCatalog())
+    }
+
+    /// The lanes that all producers share; `client` names them for the server's diagnostics.
+    func lanes(client: String) -> AppendLanes {
+        lanes.withLock { lanes in
+            if let lanes { return lanes }
+            let new = AppendLanes(
+                lasting: AppendLane(configuration, client: client, isLasting: true, bulletin: bulletin),
+                passing: AppendLane(configuration, client: client, isLasting: false, bulletin: bulletin))
+            lanes = new
+            return new
+        }
     }
 
     private func loadCatalog() throws(LogError) -> LogCatalog {
