@@ -53,6 +53,9 @@ public final class BoxSealer: Sendable {
         state.withLock { renew(&$0, at: now) }
     }
 
+    /// The public half of the pair that would be used next if its time is not over.
+    var sender: [UInt8] { state.withLock { $0.pair.publicKey } }
+
     private func current(for publicKey: [UInt8]) -> (KeyPair, SharedSecret?) {
         let now = now()
         return state.withLock { state in

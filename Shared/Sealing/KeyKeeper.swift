@@ -1,3 +1,4 @@
+public import Crypto
 public import EventLog
 public import EventSchema
 internal import Postgres
@@ -17,6 +18,7 @@ public final class KeyKeeper: Component {
     let authenticator: RecordAuthenticator
     let own: OwnSealingKeys
     let needs: Set<ServiceName>
+    let sealers: [BoxSealer]
     let readiness: Readiness
     let logger: Logger
     let interval: Duration
@@ -29,12 +31,13 @@ public final class KeyKeeper: Component {
     /// - Parameters:
     ///   - needs: the services that this one seals to. It is ready when each of them has a usable key, and its own keys stand
     ///     in the topic.
+    ///   - sealers: those whose own pairs are to be forgotten in time, also while nothing is sealed.
     ///   - interval: how often own keys are looked after. What was published and does not stand in the topic by the next time
     ///     is published again.
     ///   - now: the log's clock, as well as it is known.
     public init(
         log: any EventLog, directory: KeyDirectory, authenticator: RecordAuthenticator, own: OwnSealingKeys,
-        needs: Set<ServiceName>, context: ServiceContext, interval: Duration = .seconds(60),
+        needs: Set<ServiceName>, sealers: [BoxSealer] = [], context: ServiceContext, interval: Duration = .seconds(60),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.now()) }
     ) {
         self.log = log
@@ -42,6 +45,7 @@ public final class KeyKeeper: Component {
         self.authenticator = authenticator
         self.own = own
         self.needs = needs
+        self.sealers = sealers
         self.readiness = context.readiness
         self.logger = context.logger
         self.interval = interval

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import EventLog
 internal import EventSchema
 internal import Postgres
@@ -65,6 +66,7 @@ struct KeySession {
                 let isNews = learned.contains { $0.service == keeper.own.service && !keeper.own.holds($0.key) }
                 if isNews || due <= .now { try lookAfterOwn(publisher) }
             }
+            for sealer in keeper.sealers { sealer.discardExpired() }
             tell()
         }
     }

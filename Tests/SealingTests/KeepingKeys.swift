@@ -1,10 +1,10 @@
-import Crypto
 import EventLog
 import EventSchema
 import Runtime
 import Synchronization
 import Testing
 
+@testable import Crypto
 @testable import Sealing
 
 @Suite(.timeLimit(.minutes(1))) struct KeepingKeys {
@@ -114,6 +114,22 @@ import Testing
         let keeper = try keeper(.none, needs: [.notifier], metrics: metrics)
         try await running(keeper) { try await eventually("ready") { keeper.readiness.isReady } }
         #expect(metrics.render().contains(#"latchkey_sealing_keys_void_records_total{reason="forged"} 1"#))
+    }
+
+    @Test func `a sender's pair is forgotten in time, although nothing is sealed`() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let authenticator = try authenticator()
+        let sealer = BoxSealer(lifetime: .seconds(86_400)) { time.withLock { $0 } }
+        let keeper = KeyKeeper(
+            log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator, own: .none, needs: [],
+            sealers: [sealer], context: ServiceContext(logger: .silent), interval: .milliseconds(40))
+        let sender = sealer.sender
+        try await running(keeper) {
+            try await eventually("ready") { keeper.readiness.isReady }
+            #expect(sealer.sender == sender)
+            time.withLock { $0 += .seconds(86_400) }
+            try await eventually("another pair") { sealer.sender != sender }
+        }
     }
 
     // MARK: Helpers
