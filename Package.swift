@@ -111,7 +111,7 @@ let package = Package(
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
         tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
-        tests("LogContractTests", ["EventLog", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "TestSupport"]),
+        tests("LogContractTests", ["EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "TestSupport"]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),

@@ -1,6 +1,8 @@
 import EventLog
+import EventLogKafka
 import EventLogPostgres
 import EventLogSimulated
+import Foundation
 import TestSupport
 import Testing
 
@@ -10,7 +12,21 @@ struct LogBackend: Sendable, CustomTestStringConvertible {
     /// Provisions a new log with so many partitions.
     var make: @Sendable (_ partitions: Int) throws -> LogUnderTest
 
-    static let all = [postgres, simulated]
+    static let all = [postgres, simulated] + (servers == nil ? [] : [kafka])
+
+    /// Bootstrap servers of a real Kafka, where there is one.
+    static let servers = ProcessInfo.processInfo.environment["LATCHKEY_TEST_KAFKA"]
+
+    /// Each test has topics of its own.
+    static let kafka = LogBackend(testDescription: "Kafka") { partitions in
+        let prefix = "test-\(UInt64.random(in: 0..<(1 << 60)))."
+        let settings = KafkaSettings(
+            bootstrapServers: servers ?? "",
+            properties: ["session.timeout.ms": "1500", "heartbeat.interval.ms": "300"], prefix: prefix)
+        let log = KafkaLog(settings)
+        try log.provision(partitions: partitions)
+        return LogUnderTest(partitions: partitions, keeping: prefix) { KafkaLog(settings) }
+    }
 
     static let postgres = LogBackend(testDescription: "Postgres") { partitions in
         let database = try TestDatabase.create()

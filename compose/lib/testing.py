@@ -12,6 +12,7 @@ import time
 import settings
 import toolchain
 from paths import REPOSITORY, State
+from ports import is_free
 from postgres import Postgres, wait_until_free
 from problem import Problem
 from process import Process
@@ -71,6 +72,7 @@ class Run:
         self.logs = os.path.join(self.build_folder, "test-logs")
         os.makedirs(self.logs, exist_ok=True)
         self.server = None
+        self.broker = None
 
     # Parts
 
@@ -88,6 +90,9 @@ class Run:
         environment = self.environment()
         environment["LATCHKEY_TEST_POSTGRES"] = self.postgres()
         environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
+        servers = self.kafka()
+        if servers:
+            environment["LATCHKEY_TEST_KAFKA"] = servers
         mutex = self.mutex_library(scratch)
         if mutex:
             environment["LD_PRELOAD"] = mutex
@@ -153,6 +158,26 @@ class Run:
         postgres.psql("postgres", f"CREATE ROLE tests SUPERUSER LOGIN PASSWORD '{password}';\n")
         return postgres.url("tests", password, "postgres")
 
+    def kafka(self):
+        """Bootstrap servers of a real Kafka: the caller's, or one that is started beside the repository's folder."""
+        given = os.environ.get("LATCHKEY_TEST_KAFKA")
+        command = os.path.join(os.path.dirname(REPOSITORY), "shared", "kafka", "kafka")
+        if given or not (os.access(command, os.X_OK) and shutil.which("java")):
+            if not given:
+                self.outcome.skipped.append(("tests of the log on a real Kafka", "LATCHKEY_TEST_KAFKA names none"))
+            return given
+        folder = os.path.join(self.build_folder, "test-kafka")
+        shutil.rmtree(folder, ignore_errors=True)
+        # The controller listens a thousand above.
+        port = next(port for port in range(19092, 64000, 7) if is_free("127.0.0.1", port) and is_free("127.0.0.1", port + 1000))
+        result = subprocess.run(
+            [command, "start", folder, "1", str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True)
+        if result.returncode != 0:
+            raise Problem(f"Kafka will not start: {result.stdout.strip()}")
+        self.broker = (command, folder)
+        return f"127.0.0.1:{port}"
+
     def mutex_library(self, scratch):
         """Tells Thread Sanitizer about contended mutexes."""
         beside = os.path.join(os.path.dirname(os.path.realpath(self.swift)), "clang")
@@ -167,6 +192,10 @@ class Run:
         return library
 
     def close(self):
+        if self.broker:
+            command, folder = self.broker
+            subprocess.run([command, "stop", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            shutil.rmtree(folder, ignore_errors=True)
         if self.server and self.server.child:
             self.server.send(signal.SIGINT)
             self.server.child.wait()

@@ -32,21 +32,21 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         self.group = group
         signal = latchkey_signal_open()
         guard signal >= 0 else { throw LogError(.unavailable, "no file descriptor is left for a consumer") }
-        reader = try KafkaHandle(.consumer, settings.reader, client: client, events: 0)
+        reader = try KafkaHandle(.consumer, settings.reader, settings.names, client: client, events: 0)
         rd_kafka_poll_set_consumer(reader.pointer)
         readerQueue = rd_kafka_queue_get_consumer(reader.pointer)
         var one: UInt64 = 1
         rd_kafka_queue_io_event_enable(readerQueue, signal, &one, 8)
         if let group {
             let member = try KafkaHandle(
-                .consumer, settings.member(of: group.name), client: client, events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR)
+                .consumer, settings.member(of: group.name), settings.names, client: client, events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR)
             rd_kafka_poll_set_consumer(member.pointer)
             let queue = rd_kafka_queue_get_consumer(member.pointer)
             rd_kafka_queue_io_event_enable(queue, signal, &one, 8)
             self.member = member
             memberQueue = queue
             let topics = rd_kafka_topic_partition_list_new(1)
-            rd_kafka_topic_partition_list_add(topics, group.topic.rawValue, -1)
+            rd_kafka_topic_partition_list_add(topics, settings.names.name(group.topic), -1)
             let code = rd_kafka_subscribe(member.pointer, topics)
             rd_kafka_topic_partition_list_destroy(topics)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw LogError(kafka: code, "joining the group \(group.name)") }
@@ -80,7 +80,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     private func assign() throws(LogError) {
         guard isDirty else { return }
         isDirty = false
-        let code = PartitionList(followed).withPointer { rd_kafka_assign(reader.pointer, $0) }
+        let code = PartitionList(followed, reader.names).withPointer { rd_kafka_assign(reader.pointer, $0) }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw LogError(kafka: code, "choosing partitions") }
         watch.follow(Set(followed.keys))
     }
@@ -132,7 +132,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
             }
             if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
                 // The share is read by the reader: the member itself is given nothing to fetch.
-                _ = PartitionList(EmptyCollection<TopicPartition>()).withPointer { rd_kafka_assign(member.pointer, $0) }
+                _ = PartitionList(EmptyCollection<TopicPartition>(), member.names).withPointer { rd_kafka_assign(member.pointer, $0) }
                 if let list = rd_kafka_event_topic_partition_list(event) {
                     share = (0..<Int(list.pointee.cnt)).map { Int(list.pointee.elems[$0].partition) }.sorted()
                 }
@@ -153,7 +153,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         hasMore = false
         while let message = rd_kafka_consumer_poll(reader.pointer, 0) {
             defer { rd_kafka_message_destroy(message) }
-            guard let name = latchkey_message_topic(message), let topic = Topic(rawValue: String(cString: name)) else { continue }
+            guard let name = latchkey_message_topic(message), let topic = reader.names.topic(name) else { continue }
             let partition = TopicPartition(topic, Int(message.pointee.partition))
             guard let next = followed[partition] else { continue }
             switch message.pointee.err {
@@ -187,7 +187,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         let answer: (rd_kafka_resp_err_t, Int64, Int64)? = KafkaThread.run(within: .seconds(6)) {
             var (low, high): (Int64, Int64) = (0, 0)
             let code = rd_kafka_query_watermark_offsets(
-                reader.pointer, partition.topic.rawValue, Int32(partition.partition), &low, &high, 5_000)
+                reader.pointer, reader.names.name(partition.topic), Int32(partition.partition), &low, &high, 5_000)
             return (code, low, high)
         }
         guard let (code, low, high) = answer else { throw LogError(.unavailable, "Kafka did not say where \(partition) ends") }
@@ -198,7 +198,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     func offset(of partition: TopicPartition, at time: Timestamp) throws(LogError) -> Int64 {
         let reader = reader
         let answer: (rd_kafka_resp_err_t, Int64)? = KafkaThread.run(within: .seconds(6)) {
-            let list = PartitionList([partition: time.milliseconds])
+            let list = PartitionList([partition: time.milliseconds], reader.names)
             let code = list.withPointer { rd_kafka_offsets_for_times(reader.pointer, $0, 5_000) }
             return (code == RD_KAFKA_RESP_ERR_NO_ERROR ? list[0].error : code, list[0].offset)
         }
@@ -209,7 +209,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
 
     func committed(_ partitions: [TopicPartition]) throws(LogError) -> [TopicPartition: CommittedOffset] {
         guard let member else { return [:] }
-        let list = PartitionList(partitions)
+        let list = PartitionList(partitions, member.names)
         let code = list.withPointer { rd_kafka_committed(member.pointer, $0, 5_000) }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw LogError(kafka: code, "asking for committed positions") }
         var committed: [TopicPartition: CommittedOffset] = [:]
@@ -223,7 +223,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
 
     func commit(_ offsets: [TopicPartition: CommittedOffset]) {
         guard let member else { return }
-        let list = PartitionList(offsets.mapValues(\.offset))
+        let list = PartitionList(offsets.mapValues(\.offset), member.names)
         for index in 0..<list.count {
             guard let partition = list[index].partition, let metadata = offsets[partition]?.metadata, !metadata.isEmpty else { continue }
             list.setMetadata(metadata, at: index)

@@ -4,12 +4,14 @@ internal import EventSchema
 
 /// Metadata and topics.
 extension KafkaHandle {
-    func partitionCounts() throws(LogError) -> [String: Int] {
+    func partitionCounts() throws(LogError) -> [Topic: Int] {
         try withMetadata { metadata in
-            var counts: [String: Int] = [:]
+            var counts: [Topic: Int] = [:]
             for index in 0..<Int(metadata.topic_cnt) {
-                let topic = metadata.topics[index]
-                if topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = topic.topic { counts[String(cString: name)] = Int(topic.partition_cnt) }
+                let entry = metadata.topics[index]
+                if entry.err == RD_KAFKA_RESP_ERR_NO_ERROR, let topic = entry.topic.flatMap({ names.topic($0) }) {
+                    counts[topic] = Int(entry.partition_cnt)
+                }
             }
             return counts
         }
@@ -23,7 +25,7 @@ extension KafkaHandle {
             var leaders: [TopicPartition: Int32] = [:]
             for index in 0..<Int(metadata.topic_cnt) {
                 let entry = metadata.topics[index]
-                guard let name = entry.topic, let topic = Topic(rawValue: String(cString: name)) else { continue }
+                guard let name = entry.topic, let topic = names.topic(name) else { continue }
                 for index in 0..<Int(entry.partition_cnt) {
                     let partition = entry.partitions[index]
                     leaders[TopicPartition(topic, Int(partition.id))] = partition.leader
@@ -43,7 +45,7 @@ extension KafkaHandle {
 
     func create(_ topic: Topic, partitions: Int, replicas: Int) throws(LogError) {
         var message = [CChar](repeating: 0, count: 512)
-        guard let new = rd_kafka_NewTopic_new(topic.rawValue, Int32(partitions), Int32(replicas), &message, message.count) else {
+        guard let new = rd_kafka_NewTopic_new(names.name(topic), Int32(partitions), Int32(replicas), &message, message.count) else {
             throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot be described: \(text(message))")
         }
         defer { rd_kafka_NewTopic_destroy(new) }

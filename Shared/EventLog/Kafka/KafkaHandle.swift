@@ -7,10 +7,12 @@ internal import Synchronization
 final class KafkaHandle: @unchecked Sendable {
     // librdkafka's handles are thread-safe; the pointer never changes.
     let pointer: OpaquePointer
+    let names: TopicNames
 
     enum Kind { case producer, consumer }
 
-    init(_ kind: Kind, _ properties: [String: String], client: String, events: Int32) throws(LogError) {
+    init(_ kind: Kind, _ properties: [String: String], _ names: TopicNames, client: String, events: Int32) throws(LogError) {
+        self.names = names
         guard let configuration = rd_kafka_conf_new() else { throw LogError(.unavailable, "out of memory") }
         var properties = properties
         properties["client.id"] = "latchkey-\(client)"

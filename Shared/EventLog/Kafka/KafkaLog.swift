@@ -41,11 +41,11 @@ public struct KafkaLog: EventLog {
     }
 
     private func countPartitions() throws(LogError) -> Int {
-        let handle = try KafkaHandle(.producer, settings.producer, client: "describe", events: 0)
+        let handle = try KafkaHandle(.producer, settings.producer, settings.names, client: "describe", events: 0)
         let counts = try handle.partitionCounts()
         var found: Int?
         for topic in Topic.allCases {
-            guard let count = counts[topic.rawValue] else { throw LogError(.notProvisioned, "Kafka has no topic \(topic.rawValue)") }
+            guard let count = counts[topic] else { throw LogError(.notProvisioned, "Kafka has no topic \(topic.rawValue)") }
             if topic == .keys {
                 guard count == 1 else { throw LogError(.misconfigured, "the topic keys has \(count) partitions and must have one") }
             } else {
@@ -63,13 +63,13 @@ public struct KafkaLog: EventLog {
     /// Creates the topics that are missing and gives the log its id. `replicas` 0 takes what the brokers bear: 3 with a
     /// minimum of 2 in sync where there are three, else 1. Fails with `.misconfigured` where what is there differs.
     public func provision(partitions: Int, replicas: Int = 0) throws(LogError) {
-        let handle = try KafkaHandle(.producer, settings.producer, client: "provision", events: 0)
+        let handle = try KafkaHandle(.producer, settings.producer, settings.names, client: "provision", events: 0)
         let brokers = try handle.brokerCount()
         let replicas = replicas > 0 ? replicas : (brokers >= 3 ? 3 : 1)
         let counts = try handle.partitionCounts()
         for topic in Topic.allCases {
             let wanted = topic.partitions(of: partitions)
-            if let count = counts[topic.rawValue] {
+            if let count = counts[topic] {
                 guard count == wanted else {
                     throw LogError(.misconfigured, "the topic \(topic.rawValue) has \(count) partitions and should have \(wanted)")
                 }
@@ -86,7 +86,7 @@ public struct KafkaLog: EventLog {
         let deadline = ContinuousClock.now + .seconds(15)
         while true {
             let counts = try handle.partitionCounts()
-            if Topic.allCases.allSatisfy({ counts[$0.rawValue] != nil }) { return }
+            if Topic.allCases.allSatisfy({ counts[$0] != nil }) { return }
             guard ContinuousClock.now < deadline else { throw LogError(.unavailable, "the new topics did not appear within 15 seconds") }
             KafkaThread.rest(.milliseconds(100))
         }

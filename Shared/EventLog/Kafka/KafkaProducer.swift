@@ -28,7 +28,7 @@ final class KafkaProducer: LogProducer {
     }
 
     private static func makeHandle(_ settings: KafkaSettings, _ client: String) throws(LogError) -> KafkaHandle {
-        try KafkaHandle(.producer, settings.producer, client: client, events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
+        try KafkaHandle(.producer, settings.producer, settings.names, client: client, events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
     }
 
     func append(_ record: OutgoingRecord, completion: @escaping Completion) {
@@ -58,7 +58,7 @@ final class KafkaProducer: LogProducer {
         let code = record.key.withUnsafeBytes { key in
             record.value.withUnsafeBytes { value in
                 latchkey_produce(
-                    handle.pointer, record.partition.topic.rawValue, Int32(record.partition.partition), key.baseAddress, key.count,
+                    handle.pointer, handle.names.name(record.partition.topic), Int32(record.partition.partition), key.baseAddress, key.count,
                     value.baseAddress, value.count, headers, waiting.toOpaque())
             }
         }

@@ -4,18 +4,26 @@ public struct KafkaSettings: Sendable {
     public var bootstrapServers: String
     /// Properties by librdkafka's names, set last: for all handles.
     public var properties: [String: String]
+    /// Stands before the name of every topic and group.
+    public var prefix: String
 
-    public init(bootstrapServers: String, properties: [String: String] = [:]) {
+    public init(bootstrapServers: String, properties: [String: String] = [:], prefix: String = "") {
         self.bootstrapServers = bootstrapServers
         self.properties = properties
+        self.prefix = prefix
     }
 
     /// Properties from variables such as `LATCHKEY_KAFKA_SASL_USERNAME`, by the rest of their names: in lower case, with dots.
+    /// `PREFIX` is no property but Latchkey's own.
     public init(variables: [String: String]) {
         var properties: [String: String] = [:]
-        for (name, value) in variables { properties[name.lowercased().replacing("_", with: ".")] = value }
-        self.init(bootstrapServers: properties.removeValue(forKey: "bootstrap.servers") ?? "", properties: properties)
+        for (name, value) in variables where name != "PREFIX" { properties[name.lowercased().replacing("_", with: ".")] = value }
+        self.init(
+            bootstrapServers: properties.removeValue(forKey: "bootstrap.servers") ?? "", properties: properties,
+            prefix: variables["PREFIX"] ?? "")
     }
+
+    var names: TopicNames { TopicNames(prefix: prefix) }
 
     private var common: [String: String] {
         [
@@ -51,7 +59,7 @@ public struct KafkaSettings: Sendable {
     /// A member of a group: it learns its share and commits positions, and reads nothing.
     func member(of group: String) -> [String: String] {
         common.merging([
-            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "group.id": prefix + group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
             "partition.assignment.strategy": "range", "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000",
             "max.poll.interval.ms": "60000", "auto.offset.reset": "latest",
         ]) { $1 }.merging(properties) { $1 }

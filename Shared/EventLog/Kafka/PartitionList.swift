@@ -6,13 +6,18 @@ internal import Glibc
 struct PartitionList: ~Copyable {
     private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    init(_ partitions: some Sequence<TopicPartition>) {
+    private let names: TopicNames
+
+    init(_ partitions: some Sequence<TopicPartition>, _ names: TopicNames) {
+        self.names = names
         pointer = rd_kafka_topic_partition_list_new(8)
-        for partition in partitions { _ = rd_kafka_topic_partition_list_add(pointer, partition.topic.rawValue, Int32(partition.partition)) }
+        for partition in partitions {
+            _ = rd_kafka_topic_partition_list_add(pointer, names.name(partition.topic), Int32(partition.partition))
+        }
     }
 
-    init(_ offsets: [TopicPartition: Int64]) {
-        self.init(offsets.keys)
+    init(_ offsets: [TopicPartition: Int64], _ names: TopicNames) {
+        self.init(offsets.keys, names)
         for index in 0..<count {
             guard let partition = self[index].partition else { continue }
             pointer.pointee.elems[index].offset = offsets[partition] ?? 0
@@ -34,16 +39,13 @@ struct PartitionList: ~Copyable {
 
     var count: Int { Int(pointer.pointee.cnt) }
 
+    private func partition(_ element: rd_kafka_topic_partition_t) -> TopicPartition? {
+        element.topic.flatMap { names.topic($0) }.map { TopicPartition($0, Int(element.partition)) }
+    }
+
     subscript(index: Int) -> (partition: TopicPartition?, offset: Int64, metadata: String?, error: rd_kafka_resp_err_t) {
         let element = pointer.pointee.elems[index]
-        return (TopicPartition(element), element.offset, element.metadataText, element.err)
-    }
-}
-
-extension TopicPartition {
-    init?(_ element: rd_kafka_topic_partition_t) {
-        guard let name = element.topic, let topic = Topic(rawValue: String(cString: name)) else { return nil }
-        self.init(topic, Int(element.partition))
+        return (partition(element), element.offset, element.metadataText, element.err)
     }
 }
 
