@@ -31,14 +31,14 @@ public struct GatewayService: Sendable {
 
         // The log: commands out, replies in, and the keys to seal to.
         let directory = KeyDirectory(authenticator: authenticator)
+        let sealer = BoxSealer()
         let keeper = KeyKeeper(
             log: log, directory: directory, authenticator: authenticator, own: .none, needs: [.notifier, .verification],
-            context: context)
+            sealers: [sealer], context: context)
         let replies = ReplyReader(
             log: log, authenticator: authenticator, partitions: common.partitions, logger: context.logger, metrics: metrics,
             readiness: context.readiness)
         let keys = DirectoryKeys(directory)
-        let sealer = BoxSealer()
         let commands = CommandSender(replies: replies, authenticator: authenticator, keys: keys, sealer: sealer, metrics: metrics)
 
         // HTTP in front of it.

@@ -25,13 +25,14 @@ public struct VerificationService: Sendable {
             [], database: .init(common.databaseURL, applicationName: "latchkey verification"), context: context,
             provision: provision)
         let keys = VerificationKeys(secret: configuration.secret)
+        let sealer = BoxSealer()
         let keeper = KeyKeeper(
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
-            own: .derived(keys.sealing), needs: [.notifier], context: context)
+            own: .derived(keys.sealing), needs: [.notifier], sealers: [sealer], context: context)
 
         let notifier = NotifierKey(keeper.directory)
         let domain = ChallengePartition(
-            rules: configuration.rules, keys: keys, sealer: BoxSealer(), notifier: { notifier.current })
+            rules: configuration.rules, keys: keys, sealer: sealer, notifier: { notifier.current })
         let loop = LoopRunner(
             log: log, domain: domain, settings: Self.settings(configuration.rules), authenticator: authenticator,
             store: NoProjection<ChallengePartition>(), context: context)
