@@ -9,7 +9,7 @@ public struct IdentityPartition: PartitionDomain {
     }
 
     public static let settings = LoopSettings(
-        service: .identity, storage: .projection, inboxes: [.verificationEvents], events: .identityEvents)
+        service: .identity, storage: .projection, inboxes: [.identityCommands, .verificationEvents], events: .identityEvents)
 
     private static let codec = SchemaCodec.current
 
