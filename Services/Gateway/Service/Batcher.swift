@@ -23,6 +23,9 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
         self.run = run
     }
 
+    /// Questions that are in no batch yet.
+    var count: Int { state.withLock { $0.waiting.count } }
+
     /// Waits for the answer whether or not the task is cancelled meanwhile: what was counted was counted.
     func ask(_ question: Question) async throws -> Answer {
         try await withCheckedThrowingContinuation { waiter in

@@ -60,6 +60,8 @@ public struct GatewayAPI: Sendable {
             router.post("/verification/send", send.answer)
             router.post("/verification/confirm", confirm.answer)
         }
+        let document = Response.json(OpenAPIDocument.make(channels), headers: ["Cache-Control": "public, max-age=300"])
+        router.get("/openapi.json") { _, _ in document }
         return router
     }
 }

@@ -10,7 +10,6 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case forbidden = "FORBIDDEN"
     case notFound = "NOT_FOUND"
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
-    case requestTimeout = "REQUEST_TIMEOUT"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
     case expectationFailed = "EXPECTATION_FAILED"
@@ -29,7 +28,6 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .forbidden: .forbidden
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .requestTimeout: .requestTimeout
         case .payloadTooLarge: .payloadTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .expectationFailed: .expectationFailed
@@ -53,7 +51,6 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .forbidden: "This is not allowed."
         case .notFound: "There is nothing here."
         case .methodNotAllowed: "This method is not allowed here."
-        case .requestTimeout: "The request took too long to arrive."
         case .payloadTooLarge: "The body is too large."
         case .unsupportedMediaType: "The body must be application/json."
         case .expectationFailed: "The expectation cannot be met."

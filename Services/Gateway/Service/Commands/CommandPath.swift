@@ -7,7 +7,7 @@ public import Runtime
 public protocol CommandPath: Sendable {
     /// Sends a command and waits for the reply.
     ///
-    /// Throws `APIError.unavailable` where the log is away, and `HTTPFailure.timeout` when the task was cancelled because the
+    /// Throws `LogError.unavailable` where the log is away, and `HTTPFailure.timeout` when the task was cancelled because the
     /// request's deadline has passed: the outcome is unknown then.
     func ask(_ command: OutgoingCommand) async throws -> Response
 }

@@ -28,7 +28,7 @@ public struct CommandSender: CommandPath {
     }
 
     public func ask(_ command: OutgoingCommand) async throws -> Response {
-        guard let ends = replies.link.current else { throw APIError.unavailable }
+        guard let ends = replies.link.current else { throw LogError(.unavailable, "replies are not read") }
         let request = Random.bytes(16)
         let record = try record(for: command, to: ends, request: request)
         let keep = command.identity.keepLate.map { keepLate in
@@ -45,7 +45,7 @@ public struct CommandSender: CommandPath {
                 ends.producer.append(record) { [failures, link = replies.link] result in
                     guard case .failure(let error) = result else { return }
                     failures.increment()
-                    pending.abandon(request, throwing: APIError.unavailable, keep: keep)
+                    pending.abandon(request, throwing: LogError(.unavailable, error.reason), keep: keep)
                     if error.code == .closed { link.giveUp() }
                 }
             }

@@ -18,7 +18,7 @@ public struct PostgresAnswers: AnswerStore {
         let holder = Random.bytes(8)
         let fresh = Random.bytes(16)
         while true {
-            // The row that another transaction has just made is not seen by the second half: then it is asked again.
+            // A row that another transaction has just made, or made anew, is not seen by the second half: then all is asked again.
             let rows = try await pool.query(
                 """
                 WITH mine AS (
@@ -37,7 +37,7 @@ public struct PostgresAnswers: AnswerStore {
                 SELECT true, nonce, body, NULL::bytea, \(milliseconds("expires_at")) FROM mine
                 UNION ALL
                 SELECT false, nonce, body, answer, \(milliseconds("expires_at")) FROM gateway.idempotency
-                WHERE scope = \(scope) AND NOT EXISTS (SELECT FROM mine)
+                WHERE scope = \(scope) AND expires_at > clock_timestamp() AND NOT EXISTS (SELECT FROM mine)
                 """)
             guard let row = rows.first else { continue }
             let (isMine, nonce, kept, answer, remaining) = try row.decode(
