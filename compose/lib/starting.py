@@ -161,6 +161,14 @@ def run_as_daemon(state, options, folder, writer):
         os.dup2(null, 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        # Whoever called `up` may wait for the end of something that was inherited from him.
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) > 2 and int(name) != writer:
+                try:
+                    os.close(int(name))
+                except OSError:
+                    # The one that the listing itself was read from.
+                    pass
 
         def tell(message):
             try:

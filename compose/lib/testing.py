@@ -44,6 +44,8 @@ def test(parser, arguments):
             raise Problem(f"there is no part {part!r}; there are {', '.join(PARTS)}", 2)
     chosen = [part for part in PARTS if part in (options.part or PARTS)]
     run = Run(toolchain.prepare())
+    # So that whoever ends this ends the tests with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     start = time.monotonic()
     try:
         for part in chosen:
@@ -227,7 +229,7 @@ class Run:
         outcome = Outcome()
         log = os.path.join(self.logs, f"{name}.log")
         child = subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            ["setpriv", "--pdeathsig", "KILL", *command], cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace", start_new_session=True)
         signal.signal(signal.SIGALRM, lambda *_: os.killpg(child.pid, signal.SIGKILL))
         signal.alarm(LONGEST_RUN)
@@ -236,6 +238,7 @@ class Run:
             with open(log, "w") as file:
                 for line in child.stdout:
                     file.write(line)
+                    file.flush()
                     found = RESULT.match(line)
                     if found:
                         count(outcome, found)
