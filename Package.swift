@@ -130,6 +130,11 @@ let package = Package(
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),
         tests("GatewayTests", ["TestSupport", "GatewayService", "EventLogPostgres", "Identifiers", "LoopService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests(
+            "LoopServiceTests",
+            [
+                "TestSupport", "LoopService", "Projections", "EventLog", "EventLogSimulated", "EventSchema", "Crypto", "Postgres", "Runtime",
+            ]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
         tests("SystemTests", ["HTTP", "JSON", "Runtime"]),
     ]

@@ -2,6 +2,7 @@ import EventLog
 import EventLogSimulated
 import EventSchema
 import NotifierDomain
+import Runtime
 import Synchronization
 import TestSupport
 import Testing
@@ -104,6 +105,58 @@ extension ServiceTests {
             gate.open()
             #expect(try await waitUntil { scene.count("delivered") == 1 })
             try await instance.stop()
+        }
+
+        @Test func `the subcommands list what stopped, and ask for another attempt`() async throws {
+            let refuses = Atomic<Bool>(true)
+            let provider = ScriptedProvider("scripted") { messages in
+                messages.map { _ in refuses.load(ordering: .relaxed) ? .failed(.recipientRefused) : .delivered(providerID: nil) }
+            }
+            let instance = try scene.start([provider])
+            let sends = StoppedSends(database: NotifierScene.configuration(of: scene.database))
+            #expect(try sends.table().split(separator: "\n").count == 1)
+            try scene.issue(1)
+            #expect(try await waitUntil { try scene.sends().map(\.status) == ["failed"] })
+            let id = try #require(scene.sends().first).id.text
+            let lines = try sends.table().split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines[0].hasPrefix("ID "))
+            #expect(lines[1].hasPrefix("\(id)  failed"))
+            #expect(lines[1].contains("recipient_refused"))
+            #expect(!lines[1].contains("example.com"))
+
+            let request = RetryRequest(log: scene.log, authenticator: scene.authenticator, sends: sends, patience: .seconds(30))
+            refuses.store(false, ordering: .relaxed)
+            #expect(try await onThread { try request.perform(id) } == .accepted)
+            #expect(try await waitUntil { scene.count("delivered") == 1 })
+            #expect(try await waitUntil { try scene.sends().isEmpty })
+            #expect(try await onThread { try request.perform(id) } == .unknownSend)
+            #expect(try await onThread { try request.perform("x") } == .unknownSend)
+            try await instance.stop()
+        }
+
+        @Test func `who asks while no notifier runs is told so, and nothing happens later`() async throws {
+            let instance = try scene.start([ScriptedProvider("scripted") { $0.map { _ in .failed(.messageRefused) } }])
+            try scene.issue(1)
+            #expect(try await waitUntil { try scene.sends().map(\.status) == ["failed"] })
+            try await instance.stop()
+            let id = try #require(scene.sends().first).id.text
+            let sends = StoppedSends(database: NotifierScene.configuration(of: scene.database))
+            let request = RetryRequest(
+                log: scene.log, authenticator: scene.authenticator, sends: sends, patience: .milliseconds(200))
+            #expect(try await onThread { try request.perform(id) } == .silence)
+            scene.clock.advance(by: .seconds(1))
+            let next = try scene.start([ScriptedProvider("scripted")])
+            try scene.issue(2)
+            #expect(try await waitUntil { scene.count("delivered") == 1 })
+            #expect(scene.count("delivery-attempted") == 2)
+            try await next.stop()
+        }
+
+        private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+            let pool = BlockingPool(name: "operator", threads: 1)
+            defer { pool.close() }
+            return try await pool.run(work)
         }
 
         @Test func `without a provider the send stands among the failed ones`() async throws {

@@ -63,18 +63,20 @@ public final class EventRelay: Sendable {
 }
 
 /// Every command becomes the event that it says.
-struct RelayDomain: PartitionDomain {
-    func read(_ message: InboxMessage) -> Reading<EventBody> {
+public struct RelayDomain: PartitionDomain {
+    public init() {}
+
+    public func read(_ message: InboxMessage) -> Reading<EventBody> {
         .input(EventBody(type: message.type, subject: message.subject, data: message.data))
     }
 
-    func key(of body: EventBody) -> String { body.subject ?? "" }
-    var initial: Int { 0 }
-    func decide(_ input: EventBody, at now: Timestamp, given aggregate: Int) -> Decision<EventBody> { .event(input) }
-    func evolve(_ aggregate: inout Int, with event: EventBody, at now: Timestamp) {}
-    func isSpent(_ aggregate: Int, at now: Timestamp) -> Bool { true }
-    func encode(_ event: EventBody) -> EventBody { event }
-    func decode(_ body: EventBody) throws(UnreadableBody) -> EventBody { body }
-    func answer(to event: EventBody) -> Answer? { nil }
-    func answer(forRefusal code: String) -> Answer? { nil }
+    public func key(of body: EventBody) -> String { body.subject ?? "" }
+    public var initial: Int { 0 }
+    public func decide(_ input: EventBody, at now: Timestamp, given aggregate: Int) -> Decision<EventBody> { .event(input) }
+    public func evolve(_ aggregate: inout Int, with event: EventBody, at now: Timestamp) {}
+    public func isSpent(_ aggregate: Int, at now: Timestamp) -> Bool { true }
+    public func encode(_ event: EventBody) -> EventBody { event }
+    public func decode(_ body: EventBody) throws(UnreadableBody) -> EventBody { body }
+    public func answer(to event: EventBody) -> Answer? { nil }
+    public func answer(forRefusal code: String) -> Answer? { nil }
 }

@@ -169,11 +169,14 @@ public struct DeliveryPartition: PartitionDomain {
     public func answer(forRefusal code: String) -> Answer? {
         switch Delivery.Refusal(rawValue: code) {
         case .notFound: Self.answer(.notFound)
-        case .notFailed: Self.answer(Reply.Outcome(rawValue: "NOT_FAILED"))
-        case .expired: Self.answer(Reply.Outcome(rawValue: "EXPIRED"))
+        case .notFailed: Self.answer(Self.notFailed)
+        case .expired: Self.answer(Self.expired)
         case nil: nil
         }
     }
+
+    static let notFailed = Reply.Outcome(rawValue: "NOT_FAILED")
+    static let expired = Reply.Outcome(rawValue: "EXPIRED")
 
     private static func answer(_ outcome: Reply.Outcome) -> Answer { Answer(data: codec.encode(Reply(outcome: outcome)).data) }
 }

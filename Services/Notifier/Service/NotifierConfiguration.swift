@@ -24,11 +24,14 @@ public struct NotifierConfiguration: ServiceConfiguration {
             "Who delivers e-mail: console, one JSON line on standard output for each message. Has to be set unless LATCHKEY_ENV is "
                 + "development.")
         let sms = settings.optional(
-            "NOTIFIER_SMS", .provider, "Who delivers SMS: console. Unset: nobody, except in development, where it is the console.")
-        outbox = settings.optional("CONSOLE_OUTBOX", .text, "File that the console appends its deliveries to, the same JSON lines.")
+            "NOTIFIER_SMS", .provider, "Who delivers SMS: console. Unset: nobody, except in development, where it is the console."
+        )
+        outbox = settings.optional(
+            "CONSOLE_OUTBOX", .text, "File that the console appends its deliveries to, the same JSON lines.")
         templates = settings.optional(
             "NOTIFIER_TEMPLATES", .text,
-            "Folder of own message templates, named like email_verification.en.txt. They take the place of those that come along.")
+            "Folder of own message templates, named like email_verification.en.txt. They take the place of those that come along."
+        )
 
         Self.refuseHalfConfigurations(settings)
         let isDevelopment = common.environment == .development

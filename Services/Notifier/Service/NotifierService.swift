@@ -28,7 +28,8 @@ public struct NotifierService: Sendable {
         let database = Self.database(common)
         let preparation = try Preparation(
             Self.migrations(), database: database, context: context, provision: provision)
-        let keys = SealingKeyStore(service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
+        let keys = SealingKeyStore(
+            service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
         let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
 
         let desk = DeliveryDesk(

@@ -10,7 +10,8 @@ struct DeliveryMetrics: Sendable {
 
     init(_ context: ServiceContext, waiting: @escaping @Sendable () -> Int) {
         outcomes = context.metrics.counters(
-            "latchkey_deliveries_total", "What became of messages that were to be handed to a provider.", labels: ["provider", "channel", "outcome"])
+            "latchkey_deliveries_total", "What became of messages that were to be handed to a provider.",
+            labels: ["provider", "channel", "outcome"])
         latency = context.metrics.histograms(
             "latchkey_delivery_seconds", "From the request of a message to its delivery.", labels: ["provider"])
         context.metrics.collect {

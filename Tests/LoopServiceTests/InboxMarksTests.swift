@@ -1,0 +1,81 @@
+import EventLog
+import EventLogSimulated
+import EventSchema
+import Postgres
+import Projections
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct InboxMarksTests {
+    private static let settings = LoopSettings(
+        service: .notifier, storage: .projection, inboxes: [.notifierCommands, .verificationEvents], events: .notifierEvents)
+
+    private let database: TestDatabase
+    private let clock = SettableClock()
+    private let log: SimulatedLog
+
+    init() throws {
+        database = try TestDatabase.create()
+        log = SimulatedLog(partitions: 2, now: { [clock] in clock.now })
+        try database.connect().script(
+            """
+            CREATE SCHEMA notifier;
+            CREATE TABLE notifier.inboxes (
+                topic text, partition integer, next_offset bigint NOT NULL, PRIMARY KEY (topic, partition));
+            """)
+    }
+
+    /// Marks of an instance that has read so far in one partition.
+    private func marks(_ partition: Int, events: Int64, commands: Int64) -> InboxMarks {
+        var positions = InboxPositions()
+        positions.commands[.notifierCommands] = CommandPosition(offset: commands, time: Timestamp(milliseconds: 0))
+        let head = ChainHead(sequence: events, hash: [UInt8](repeating: 0, count: 32), offset: events - 1, key: 1)
+        positions.events[.verificationEvents] = ChainPosition(offset: events, head: head)
+        var shown = PartitionStatus()
+        shown.inboxes = positions
+        var status = LoopStatus()
+        status.partitions = [partition: shown]
+        return InboxMarks(
+            log: log, schema: "notifier", database: .init(database.connectionString, applicationName: "test"),
+            settings: Self.settings, status: { [status] in status })
+    }
+
+    private func append(_ topic: Topic, _ partition: Int) throws {
+        let producer = try log.makeProducer(client: "test")
+        producer.append(OutgoingRecord(partition: TopicPartition(topic, partition), key: [], headers: [], value: [])) { _ in }
+        producer.flush(within: .seconds(5))
+        producer.close()
+    }
+
+    @Test func `an inbox that is empty is read`() {
+        #expect(marks(0, events: 0, commands: 0).areRead(past: clock.now))
+    }
+
+    @Test func `every inbox in every partition counts, whoever reads it`() throws {
+        for partition in 0...1 {
+            try append(.verificationEvents, partition)
+            try append(.notifierCommands, partition)
+        }
+        let time = clock.now + .seconds(1)
+        #expect(!marks(0, events: 1, commands: 1).areRead(past: time))
+        #expect(!marks(1, events: 1, commands: 0).areRead(past: time))
+        #expect(marks(1, events: 1, commands: 1).areRead(past: time))
+        // Nobody goes back.
+        #expect(marks(1, events: 0, commands: 0).areRead(past: time))
+    }
+
+    @Test func `what came later does not count`() throws {
+        try append(.verificationEvents, 0)
+        clock.advance(by: .minutes(10))
+        let time = clock.now - .minutes(5)
+        try append(.verificationEvents, 0)
+        #expect(marks(0, events: 1, commands: 0).areRead(past: time))
+        #expect(!marks(0, events: 1, commands: 0).areRead(past: clock.now + .seconds(1)))
+    }
+
+    @Test func `where it cannot be told, it is not read`() throws {
+        log.isAvailable = false
+        #expect(!marks(0, events: 0, commands: 0).areRead(past: clock.now))
+    }
+}

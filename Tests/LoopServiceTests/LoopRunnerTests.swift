@@ -1,0 +1,64 @@
+import EventLog
+import EventLogSimulated
+import EventSchema
+import Runtime
+import TestSupport
+import Testing
+
+@testable import LoopService
+
+@Suite struct LoopRunnerTests {
+    private static let settings = LoopSettings(
+        service: .verification, storage: .memory(window: .hours(1)), inboxes: [.verificationCommands], events: .verificationEvents
+    )
+
+    @Test func `an instance is ready when it has caught up with what it owns`() {
+        func obstacle(_ change: (inout LoopStatus) -> Void, waited: Duration = .zero) -> String? {
+            var status = LoopStatus()
+            status.isAvailable = true
+            status.hasStarted = true
+            status.owned = [1, 2]
+            status.ready = [1, 2]
+            change(&status)
+            return LoopRunner<NoProjection<RelayDomain>>.obstacle(status, waited: waited)
+        }
+        #expect(obstacle { _ in } == nil)
+        #expect(obstacle { $0.ready = [1] } == "partitions are being taken over")
+        #expect(obstacle { $0.isAvailable = false } == "the log is away")
+        #expect(obstacle { $0.hasStarted = false } == "events are being read")
+        #expect(obstacle { $0.gaveUp = [1: LogError(.unreadable, "secret")] } == "partition 1 stands still: unreadable")
+    }
+
+    @Test func `an instance without partitions is ready after a while`() {
+        var status = LoopStatus()
+        status.isAvailable = true
+        status.hasStarted = true
+        #expect(LoopRunner<NoProjection<RelayDomain>>.obstacle(status, waited: .seconds(1)) == "no partition was assigned yet")
+        #expect(LoopRunner<NoProjection<RelayDomain>>.obstacle(status, waited: .seconds(5)) == nil)
+    }
+
+    @Test func `it runs as a part of a service, and says how it is`() async throws {
+        let log = SimulatedLog(partitions: 2)
+        let recorder = LogRecorder()
+        let context = ServiceContext(logger: Logger(service: "test", sink: recorder))
+        let runner = LoopRunner(
+            log: log, domain: RelayDomain(), settings: Self.settings, authenticator: try EventRelay.authenticator(),
+            store: NoProjection(), context: context)
+        #expect(!context.readiness.isReady)
+        let (stop, stopping) = AsyncStream.makeStream(of: Void.self)
+        let service = Task { await ServiceLifecycle([runner], logger: .silent).run(stop: stop) }
+        #expect(try await waitUntil { context.readiness.isReady })
+        #expect(runner.driver.status.owned == [0, 1])
+        let text = context.metrics.render()
+        #expect(text.contains("\nlatchkey_partitions_owned 2\n"))
+        #expect(text.contains(#"latchkey_loop_void_total{partition="1"} 0"#))
+        #expect(recorder.entries.contains { $0.message == "took partitions over" })
+
+        log.isAvailable = false
+        #expect(try await waitUntil { context.readiness.obstacles.map(\.obstacle) == ["the log is away"] })
+        log.isAvailable = true
+        #expect(try await waitUntil { context.readiness.isReady })
+        stopping.yield()
+        #expect(await service.value == 0)
+    }
+}
