@@ -124,18 +124,20 @@ final class NotifierScene: Sendable {
 
     static func code(_ number: Int) -> String { String(1_000_000 + number).suffix(6).description }
 
-    static let address = ReplyAddress(
-        partition: 2, process: [UInt8](repeating: 5, count: 16), publicKey: [UInt8](repeating: 6, count: 32),
-        request: [UInt8](repeating: 8, count: 16))
+    static func address(_ request: UInt8) -> ReplyAddress {
+        ReplyAddress(
+            partition: 2, process: [UInt8](repeating: 5, count: 16), publicKey: [UInt8](repeating: 6, count: 32),
+            request: [UInt8](repeating: request, count: 16))
+    }
 
     /// An operator asks for another attempt.
     @discardableResult
-    func retry(_ send: MessageID, of number: Int, id: MessageID = .random()) -> MessageID {
+    func retry(_ send: MessageID, of number: Int, id: MessageID = .random(), request: UInt8 = 1) -> MessageID {
         let encoded = SchemaCodec.current.encode(RetryDelivery(send: send))
         let key = SealedCodes.subject(number).routingKey
         let headers = [
             Header(HeaderName.id, id.text), Header(HeaderName.type, encoded.type), Header(HeaderName.budget, "10000"),
-            Header(HeaderName.remember, "3600000"), Header(HeaderName.replyTo, Self.address.encoded),
+            Header(HeaderName.remember, "3600000"), Header(HeaderName.replyTo, Self.address(request).encoded),
         ]
         let record = OutgoingRecord(
             partition: TopicPartition(.notifierCommands, key.partition(among: Self.partitions)), key: key.bytes, headers: headers,
@@ -166,10 +168,18 @@ final class NotifierScene: Sendable {
 
     func count(_ type: String) -> Int { events().count { $0 == type } }
 
-    var replies: [String] {
-        (0..<Self.partitions).flatMap { log.records(of: TopicPartition(.replies, $0)) }.compactMap { record in
-            (try? JSON.parse(record.value))?["outcome"]?.string
+    /// What a request was told, each answer once: a new owner may repeat what the one before it has told.
+    func replies(to request: UInt8 = 1) -> [String] {
+        let address = Array(Self.address(request).encoded.utf8)
+        var told: [String] = []
+        for partition in 0..<Self.partitions {
+            for record in log.records(of: TopicPartition(.replies, partition)) where record.header(HeaderName.replyTo) == address
+            {
+                let outcome = (try? JSON.parse(record.value))?["outcome"]?.string ?? ""
+                if !told.contains(outcome) { told.append(outcome) }
+            }
         }
+        return told
     }
 
     @discardableResult

@@ -71,14 +71,14 @@ extension ServiceTests {
             #expect(send.reason == "message_refused")
 
             let command = scene.retry(send.id, of: 1)
-            #expect(try await waitUntil { scene.replies == ["ok"] })
+            #expect(try await waitUntil { scene.replies() == ["ok"] })
             #expect(
                 try await waitUntil { try scene.sends().map(\.status) == ["failed"] && scene.count("delivery-attempted") == 2 })
             // The same command again, also for an instance that remembers nothing: the same answer, and nothing happens.
             try await instance.stop()
             let next = try scene.start([provider])
-            scene.retry(send.id, of: 1, id: command)
-            #expect(try await waitUntil { scene.replies == ["ok", "ok"] })
+            scene.retry(send.id, of: 1, id: command, request: 2)
+            #expect(try await waitUntil { scene.replies(to: 2) == ["ok"] })
             #expect(scene.count("delivery-attempted") == 2)
 
             refuses.store(false, ordering: .relaxed)
@@ -96,12 +96,12 @@ extension ServiceTests {
             }
             let instance = try scene.start([provider])
             scene.retry(.random(), of: 1)
-            #expect(try await waitUntil { scene.replies == ["NOT_FOUND"] })
+            #expect(try await waitUntil { scene.replies() == ["NOT_FOUND"] })
             try scene.issue(1)
             #expect(try await waitUntil { gate.count == 1 })
             let send = try #require(scene.sends().first)
-            scene.retry(send.id, of: 1)
-            #expect(try await waitUntil { scene.replies.contains("NOT_FAILED") })
+            scene.retry(send.id, of: 1, request: 2)
+            #expect(try await waitUntil { scene.replies(to: 2) == ["NOT_FAILED"] })
             gate.open()
             #expect(try await waitUntil { scene.count("delivered") == 1 })
             try await instance.stop()

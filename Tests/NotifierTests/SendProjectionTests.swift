@@ -47,8 +47,12 @@ extension ServiceTests {
             }
             let asked = try (scene.sends().count + 2) / 3
             #expect(asked > 0)
-            #expect(try await waitUntil { scene.replies.count == asked })
-            #expect(try await waitUntil { try scene.sends().allSatisfy { ["failed", "unknown"].contains($0.status) } })
+            let answered: SQL = "SELECT count(*) FROM notifier.outcomes"
+            #expect(
+                try await waitUntil {
+                    try scene.query(answered).column(Int.self) == [asked]
+                        && scene.sends().allSatisfy { ["failed", "unknown"].contains($0.status) }
+                })
             try await instance.stop()
             return instance.loop.happened
         }

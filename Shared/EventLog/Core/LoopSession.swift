@@ -171,9 +171,13 @@ struct LoopSession<Store: ProjectionStore> {
             try consumer.committed(partitions.map { TopicPartition(topic, $0) })
         } ?? [:]
         let checkpoints = isMemory ? [:] : try driver.store.checkpoints(of: partitions)
+        // Whatever fails fails before the first is taken over: what is taken over is told to the service, all of it.
+        var ends: [Int64] = []
         for partition in partitions {
+            ends.append(try consumer.bounds(of: TopicPartition(driver.settings.events, partition)).upperBound)
+        }
+        for (partition, end) in zip(partitions, ends) {
             let own = TopicPartition(driver.settings.events, partition)
-            let end = try consumer.bounds(of: own).upperBound
             if !isMemory {
                 let checkpoint = checkpoints[partition]
                 let loop = makeLoop(partition, start: checkpoint?.answersFrom, checkpoint: checkpoint)
