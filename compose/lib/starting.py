@@ -41,7 +41,12 @@ def up_options(parser, arguments):
     parser.add_argument(
         "--scale", action="append", default=[], metavar="SERVICE=N",
         help="run a service N times (gateways listen at PORT, PORT+1, …)")
+    parser.add_argument("--kafka", metavar="HOST:PORT,…", help="keep the log in this Kafka instead of Postgres")
     options = parser.parse_args(arguments)
+    if options.kafka:
+        # Services are handed this environment.
+        os.environ["LATCHKEY_LOG"] = "kafka"
+        os.environ["LATCHKEY_KAFKA_BOOTSTRAP_SERVERS"] = options.kafka
     options.scale = scale(options.scale)
     options.port = port()
     if options.port + options.scale["gateway"] - 1 > 65535:
