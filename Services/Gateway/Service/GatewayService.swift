@@ -67,14 +67,10 @@ public struct GatewayService: Sendable {
             ]
         }
 
-        var components: [any Component] = [
+        let components: [any Component] = [
             pools, preparation, preparation.before(keeper), preparation.before(replies), preparation.before(housekeeping), server,
         ]
-        if common.operationsPort > 0 {
-            let listening = HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort))
-            components.append(OperationsServer(listening, obstacles: obstacles, metrics: render))
-        }
-        self.components = components
+        self.components = components + OperationsServer.asked(for: common, obstacles: obstacles, metrics: render)
     }
 
     private static func rules(_ configuration: GatewayConfiguration) -> HTTPApplication.Configuration {

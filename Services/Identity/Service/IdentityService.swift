@@ -36,16 +36,8 @@ public struct IdentityService: Sendable {
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
             own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
 
-        var components: [any Component] = []
-        if common.operationsPort > 0 {
-            let metrics = context.metrics
-            components.append(
-                OperationsServer(
-                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
-                    readiness: context.readiness, metrics: { metrics.render() }))
-        }
-        components += [preparation, preparation.before(keeper), preparation.before(loop)]
-        self.components = components
+        let operations = OperationsServer.asked(for: common, context)
+        components = operations + [preparation, preparation.before(keeper), preparation.before(loop)]
     }
 
     /// The schemas of Identity: its projection, and its sealing keys.

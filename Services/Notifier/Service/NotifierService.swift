@@ -50,17 +50,10 @@ public struct NotifierService: Sendable {
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
             own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
 
-        var components: [any Component] = []
-        if common.operationsPort > 0 {
-            let metrics = context.metrics
-            components.append(
-                OperationsServer(
-                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
-                    readiness: context.readiness, metrics: { metrics.render() }))
-        }
+        let operations = OperationsServer.asked(for: common, context)
         // The desk stops first, so that the loop still hears what became of deliveries.
-        components += [preparation, preparation.before(keeper), preparation.before(loop), preparation.before(desk)]
-        self.components = components
+        components =
+            operations + [preparation, preparation.before(keeper), preparation.before(loop), preparation.before(desk)]
     }
 
     /// The schemas of the Notifier: its projection, and its sealing keys.

@@ -26,32 +26,12 @@ final class NotifierKey: Sendable {
     }
 
     /// A part that starts once there is a key.
-    func before(_ component: some Component) -> some Component { Keyed(component: component, key: self) }
-
-    fileprivate func wait() async {
-        while newest == nil, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
-    }
-}
-
-private struct Keyed<Wrapped: Component>: Component {
-    let component: Wrapped
-    let key: NotifierKey
-
-    var name: String { component.name }
-    var drainDeadline: Duration { component.drainDeadline }
-
-    func run() async throws {
-        let waiting = Task { await key.wait() }
-        await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await waiting.value
-            } onShutdown: {
-                waiting.cancel()
+    func before(_ component: some Component) -> some Component {
+        component.starting { [self] in
+            while newest == nil {
+                guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return false }
             }
-        } onCancel: {
-            waiting.cancel()
+            return true
         }
-        guard !waiting.isCancelled else { return }
-        try await component.run()
     }
 }

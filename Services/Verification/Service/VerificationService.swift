@@ -37,15 +37,8 @@ public struct VerificationService: Sendable {
             log: log, domain: domain, settings: Self.settings(configuration.rules), authenticator: authenticator,
             store: NoProjection<ChallengePartition>(), context: context)
 
-        var components: [any Component] = []
-        if common.operationsPort > 0 {
-            let metrics = context.metrics
-            components.append(
-                OperationsServer(
-                    HTTPServer.Configuration(address: common.address, port: UInt16(common.operationsPort)),
-                    readiness: context.readiness, metrics: { metrics.render() }))
-        }
-        self.components = components + [preparation, preparation.before(keeper), notifier.before(loop)]
+        let operations = OperationsServer.asked(for: common, context)
+        components = operations + [preparation, preparation.before(keeper), notifier.before(loop)]
     }
 
     /// The state lies in memory: as much of the past as the longest window of the rules, and as a command may come again at

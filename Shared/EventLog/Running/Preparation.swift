@@ -66,13 +66,14 @@ public final class Preparation: Component {
     /// Applies what is missing, and returns how many files that were. Blocks.
     @discardableResult
     public static func apply(_ migrations: [Migrations], _ database: PostgresConnection.Configuration) throws -> Int {
+        if migrations.isEmpty { return 0 }
         let connection = try PostgresConnection(database)
         defer { connection.close() }
         return try migrations.reduce(0) { count, migrations in try count + migrations.apply(over: connection) }
     }
 
     /// A part that starts when the schemas are as they must be, and not at all when that never happens.
-    public func before(_ component: some Component) -> some Component { Prepared(component: component, preparation: self) }
+    public func before(_ component: some Component) -> some Component { component.starting { await self.wait() } }
 
     /// Suspends until it is done. Returns whether it is: false when the task is cancelled, or the service ends, before.
     func wait() async -> Bool {
@@ -105,29 +106,5 @@ public final class Preparation: Component {
             return (state.waiters ?? [:], state.isDone)
         }
         for waiter in waiters.values { waiter.resume(returning: isDone) }
-    }
-}
-
-/// Waits for a preparation, then is its component.
-private struct Prepared<Wrapped: Component>: Component {
-    let component: Wrapped
-    let preparation: Preparation
-
-    var name: String { component.name }
-    var drainDeadline: Duration { component.drainDeadline }
-
-    func run() async throws {
-        let waiting = Task { await preparation.wait() }
-        let isPrepared = await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await waiting.value
-            } onShutdown: {
-                waiting.cancel()
-            }
-        } onCancel: {
-            waiting.cancel()
-        }
-        guard isPrepared else { return }
-        try await component.run()
     }
 }
