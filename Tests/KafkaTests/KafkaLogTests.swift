@@ -15,7 +15,8 @@ struct `A log on a real Kafka` {
 
     static func record(_ text: String, partition: Int = 0) -> OutgoingRecord {
         OutgoingRecord(
-            partition: TopicPartition(.verificationCommands, partition), key: [1, 2], headers: [Header("a", "b"), Header("a", [])],
+            partition: TopicPartition(.verificationCommands, partition), key: [1, 2],
+            headers: [Header("a", "b"), Header("a", [])],
             value: Array(text.utf8))
     }
 

@@ -22,7 +22,8 @@ struct LogBackend: Sendable, CustomTestStringConvertible {
         let prefix = "test-\(UInt64.random(in: 0..<(1 << 60)))."
         let settings = KafkaSettings(
             bootstrapServers: servers ?? "",
-            properties: ["session.timeout.ms": "1500", "heartbeat.interval.ms": "300"], prefix: prefix)
+            properties: ["session.timeout.ms": "1500", "heartbeat.interval.ms": "300", "max.poll.interval.ms": "2500"],
+            prefix: prefix)
         let log = KafkaLog(settings)
         try log.provision(partitions: partitions)
         return LogUnderTest(partitions: partitions, keeping: prefix) { KafkaLog(settings) }

@@ -19,9 +19,9 @@ extension KafkaHandle {
 
     func brokerCount() throws(LogError) -> Int { try withMetadata { Int($0.broker_cnt) } }
 
-    /// The leader of every partition.
+    /// The leader of every partition of the topics that this client reads.
     func leaders() throws(LogError) -> [TopicPartition: Int32] {
-        try withMetadata { metadata in
+        try withMetadata(ofAll: false) { metadata in
             var leaders: [TopicPartition: Int32] = [:]
             for index in 0..<Int(metadata.topic_cnt) {
                 let entry = metadata.topics[index]
@@ -35,47 +35,53 @@ extension KafkaHandle {
         }
     }
 
-    private func withMetadata<Value>(_ body: (rd_kafka_metadata) -> Value) throws(LogError) -> Value {
+    private func withMetadata<Value>(ofAll: Bool = true, _ body: (rd_kafka_metadata) -> Value) throws(LogError) -> Value {
         var metadata: UnsafePointer<rd_kafka_metadata>?
-        let code = rd_kafka_metadata(pointer, 1, nil, &metadata, 5_000)
+        let code = rd_kafka_metadata(pointer, ofAll ? 1 : 0, nil, &metadata, 5_000)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw LogError(kafka: code, "asking Kafka for its topics") }
         defer { rd_kafka_metadata_destroy(metadata) }
         return body(metadata.pointee)
     }
 
-    func create(_ topic: Topic, partitions: Int, replicas: Int) throws(LogError) {
+    /// Creates topics, all in one request. Those that another has created meanwhile are as good.
+    func create(_ topics: [(topic: Topic, partitions: Int)], replicas: Int) throws(LogError) {
         var message = [CChar](repeating: 0, count: 512)
-        guard let new = rd_kafka_NewTopic_new(names.name(topic), Int32(partitions), Int32(replicas), &message, message.count) else {
-            throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot be described: \(text(message))")
-        }
-        defer { rd_kafka_NewTopic_destroy(new) }
-        for (name, value) in Self.configuration(of: topic, replicas: replicas) {
-            guard rd_kafka_NewTopic_set_config(new, name, value) == RD_KAFKA_RESP_ERR_NO_ERROR else {
-                throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot have \(name)")
+        var new: [OpaquePointer?] = []
+        defer { for topic in new { rd_kafka_NewTopic_destroy(topic) } }
+        for (topic, partitions) in topics {
+            guard
+                let entry = rd_kafka_NewTopic_new(names.name(topic), Int32(partitions), Int32(replicas), &message, message.count)
+            else { throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot be described: \(text(message))") }
+            new.append(entry)
+            for (name, value) in Self.configuration(of: topic, replicas: replicas) {
+                guard rd_kafka_NewTopic_set_config(entry, name, value) == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                    throw LogError(.misconfigured, "the topic \(topic.rawValue) cannot have \(name)")
+                }
             }
         }
-        guard let queue = rd_kafka_queue_new(pointer), let options = rd_kafka_AdminOptions_new(pointer, RD_KAFKA_ADMIN_OP_CREATETOPICS)
+        guard let queue = rd_kafka_queue_new(pointer),
+            let options = rd_kafka_AdminOptions_new(pointer, RD_KAFKA_ADMIN_OP_CREATETOPICS)
         else { throw LogError(.unavailable, "out of memory") }
         defer {
             rd_kafka_AdminOptions_destroy(options)
             rd_kafka_queue_destroy(queue)
         }
         rd_kafka_AdminOptions_set_operation_timeout(options, 15_000, &message, message.count)
-        var topics: [OpaquePointer?] = [new]
-        rd_kafka_CreateTopics(pointer, &topics, 1, options, queue)
-        guard let event = rd_kafka_queue_poll(queue, 30_000) else {
-            throw LogError(.unavailable, "creating the topic \(topic.rawValue) took over 30 seconds")
+        rd_kafka_CreateTopics(pointer, &new, new.count, options, queue)
+        guard let event = rd_kafka_queue_poll(queue, 60_000) else {
+            throw LogError(.unavailable, "creating topics took over a minute")
         }
         defer { rd_kafka_event_destroy(event) }
         guard rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            throw LogError(kafka: rd_kafka_event_error(event), "creating the topic \(topic.rawValue)")
+            throw LogError(kafka: rd_kafka_event_error(event), "creating topics")
         }
         var count = 0
         let results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
         for index in 0..<count {
             let code = rd_kafka_topic_result_error(results?[index])
             if code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS {
-                throw LogError(kafka: code, "creating the topic \(topic.rawValue)")
+                let name = rd_kafka_topic_result_name(results?[index]).map { String(cString: $0) } ?? "?"
+                throw LogError(kafka: code, "creating the topic \(name)")
             }
         }
     }

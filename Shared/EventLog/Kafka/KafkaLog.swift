@@ -1,6 +1,6 @@
+internal import Crypto
 public import EventLog
 internal import EventSchema
-internal import Crypto
 internal import JSON
 
 /// The log on Apache Kafka, through librdkafka.
@@ -47,10 +47,13 @@ public struct KafkaLog: EventLog {
         for topic in Topic.allCases {
             guard let count = counts[topic] else { throw LogError(.notProvisioned, "Kafka has no topic \(topic.rawValue)") }
             if topic == .keys {
-                guard count == 1 else { throw LogError(.misconfigured, "the topic keys has \(count) partitions and must have one") }
+                guard count == 1 else {
+                    throw LogError(.misconfigured, "the topic keys has \(count) partitions and must have one")
+                }
             } else {
                 guard found == nil || found == count else {
-                    throw LogError(.misconfigured, "the topic \(topic.rawValue) has \(count) partitions, others have \(found ?? 0)")
+                    throw LogError(
+                        .misconfigured, "the topic \(topic.rawValue) has \(count) partitions, others have \(found ?? 0)")
                 }
                 found = count
             }
@@ -67,16 +70,19 @@ public struct KafkaLog: EventLog {
         let brokers = try handle.brokerCount()
         let replicas = replicas > 0 ? replicas : (brokers >= 3 ? 3 : 1)
         let counts = try handle.partitionCounts()
+        var missing: [(topic: Topic, partitions: Int)] = []
         for topic in Topic.allCases {
             let wanted = topic.partitions(of: partitions)
             if let count = counts[topic] {
                 guard count == wanted else {
-                    throw LogError(.misconfigured, "the topic \(topic.rawValue) has \(count) partitions and should have \(wanted)")
+                    throw LogError(
+                        .misconfigured, "the topic \(topic.rawValue) has \(count) partitions and should have \(wanted)")
                 }
             } else {
-                try handle.create(topic, partitions: wanted, replicas: replicas)
+                missing.append((topic, wanted))
             }
         }
+        if !missing.isEmpty { try handle.create(missing, replicas: replicas) }
         try waitForTopics(handle)
         try nameLog(partitions)
     }
@@ -87,7 +93,9 @@ public struct KafkaLog: EventLog {
         while true {
             let counts = try handle.partitionCounts()
             if Topic.allCases.allSatisfy({ counts[$0] != nil }) { return }
-            guard ContinuousClock.now < deadline else { throw LogError(.unavailable, "the new topics did not appear within 15 seconds") }
+            guard ContinuousClock.now < deadline else {
+                throw LogError(.unavailable, "the new topics did not appear within 15 seconds")
+            }
             KafkaThread.rest(.milliseconds(100))
         }
     }
@@ -114,7 +122,9 @@ public struct KafkaLog: EventLog {
     static let provisioned = "latchkey.log.provisioned.v1"
 
     private static func logID(of record: Record) -> [UInt8]? {
-        guard record.header(HeaderName.type) == Array(provisioned.utf8), let json = try? JSON.parse(record.value) else { return nil }
+        guard record.header(HeaderName.type) == Array(provisioned.utf8), let json = try? JSON.parse(record.value) else {
+            return nil
+        }
         return json["log"]?.string.flatMap(Base64URL.decode)
     }
 }

@@ -16,6 +16,7 @@ final class KafkaProducer: LogProducer {
     private let settings: KafkaSettings
     private let client: String
     private let state: Mutex<State>
+    private let outstanding = Outstanding()
 
     init(_ settings: KafkaSettings, client: String) throws(LogError) {
         self.settings = settings
@@ -28,10 +29,12 @@ final class KafkaProducer: LogProducer {
     }
 
     private static func makeHandle(_ settings: KafkaSettings, _ client: String) throws(LogError) -> KafkaHandle {
-        try KafkaHandle(.producer, settings.producer, settings.names, client: client, events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
+        try KafkaHandle(
+            .producer, settings.producer, settings.names, client: client, events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
     }
 
     func append(_ record: OutgoingRecord, completion: @escaping Completion) {
+        if let rejection = record.rejection { return completion(.failure(rejection)) }
         let failure: LogError? = state.withLock { state in
             guard !state.isClosed else { return LogError(.closed, "the producer was closed") }
             if state.handle == nil {
@@ -54,64 +57,81 @@ final class KafkaProducer: LogProducer {
                 _ = rd_kafka_header_add(headers, header.name, -1, bytes.baseAddress, bytes.count)
             }
         }
-        let waiting = Unmanaged.passRetained(Waiting(completion))
+        let waiting = Unmanaged.passRetained(Waiting(completion, outstanding))
         let code = record.key.withUnsafeBytes { key in
             record.value.withUnsafeBytes { value in
                 latchkey_produce(
-                    handle.pointer, handle.names.name(record.partition.topic), Int32(record.partition.partition), key.baseAddress, key.count,
+                    handle.pointer, handle.names.name(record.partition.topic), Int32(record.partition.partition), key.baseAddress,
+                    key.count,
                     value.baseAddress, value.count, headers, waiting.toOpaque())
             }
         }
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         rd_kafka_headers_destroy(headers)
         waiting.release()
-        return LogError(kafka: code, "appending to \(record.partition)")
+        return Self.failure(code, isClosed: false)
     }
 
     /// Appends one record and blocks until it stands, or has failed.
     func appendAndWait(_ record: OutgoingRecord) -> Result<Appended, LogError> {
         let outcome = Mailbox<Result<Appended, LogError>>()
         append(record) { outcome.send($0) }
-        return outcome.receive(within: .seconds(30)).first ?? .failure(LogError(.unavailable, "no acknowledgement within 30 seconds"))
+        return outcome.receive(within: .seconds(30)).first
+            ?? .failure(LogError(.unavailable, "no acknowledgement within 30 seconds"))
     }
 
     @discardableResult
     func flush(within timeout: Duration) -> Bool {
         let deadline = ContinuousClock.now + timeout
-        guard let handle = state.withLock({ $0.handle }) else { return true }
-        while rd_kafka_outq_len(handle.pointer) > 0 {
+        while outstanding.count.load(ordering: .acquiring) > 0 {
             guard ContinuousClock.now < deadline else { return false }
-            KafkaThread.rest(.milliseconds(2))
+            KafkaThread.rest(.milliseconds(1))
         }
         return true
     }
 
+    /// What is queued fails at once. What is on its way to a broker stands or fails a moment later, so that nothing is said to
+    /// have failed that was appended.
     func close() {
         let handle = state.withLock { state in
             state.isClosed = true
             defer { state.handle = nil }
             return state.handle
         }
-        if let handle { rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)) }
+        if let handle { rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE)) }
     }
 
     // MARK: Acknowledgements
+
+    /// How long the outcome of what is on its way is waited for after the end.
+    private static let grace = Duration.seconds(2)
 
     /// Completes what the handle delivers, until it was replaced or closed and nothing is left in it.
     private func serve(_ handle: KafkaHandle) {
         KafkaThread.start("kafka-ack") { [weak self] in
             let queue = rd_kafka_queue_get_main(handle.pointer)
+            var deadline: ContinuousClock.Instant?
             while true {
-                if let event = rd_kafka_queue_poll(queue, 100) {
+                let event = rd_kafka_queue_poll(queue, 100)
+                // The one who lets go of a producer needs its outcomes as little as the one who closes it.
+                let (isCurrent, isClosed) = self?.state.withLock { ($0.handle === handle, $0.isClosed) } ?? (false, true)
+                if let event {
                     if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                        while let message = rd_kafka_event_message_next(event) { Self.complete(message.pointee, message) }
-                    } else if rd_kafka_event_error_is_fatal(event) != 0 {
+                        while let message = rd_kafka_event_message_next(event) { Self.complete(message, isClosed: isClosed) }
+                    } else if rd_kafka_event_error_is_fatal(event) != 0 || rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL
+                    {
                         self?.retire(handle)
                     }
                     rd_kafka_event_destroy(event)
                 }
-                let isCurrent = self?.state.withLock { $0.handle === handle } ?? false
-                if !isCurrent, rd_kafka_outq_len(handle.pointer) == 0 { break }
+                guard !isCurrent else { continue }
+                if rd_kafka_outq_len(handle.pointer) == 0 { break }
+                if let end = deadline {
+                    guard ContinuousClock.now > end else { continue }
+                    rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
+                } else {
+                    deadline = .now + Self.grace
+                }
             }
             rd_kafka_queue_destroy(queue)
         }
@@ -124,21 +144,45 @@ final class KafkaProducer: LogProducer {
         rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
     }
 
-    private static func complete(_ message: rd_kafka_message_t, _ pointer: UnsafePointer<rd_kafka_message_t>) {
-        guard let opaque = latchkey_message_opaque(pointer) else { return }
+    private static func complete(_ message: UnsafePointer<rd_kafka_message_t>, isClosed: Bool) {
+        guard let opaque = latchkey_message_opaque(message) else { return }
         let waiting = Unmanaged<Waiting>.fromOpaque(opaque).takeRetainedValue()
-        if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-            var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
-            let time = rd_kafka_message_timestamp(pointer, &kind)
-            waiting.completion(.success(Appended(offset: message.offset, time: Timestamp(milliseconds: time))))
-        } else {
-            waiting.completion(.failure(LogError(kafka: message.err, "appending")))
+        guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return waiting.complete(.failure(failure(message.pointee.err, isClosed: isClosed)))
         }
+        var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let time = rd_kafka_message_timestamp(message, &kind)
+        waiting.complete(.success(Appended(offset: message.pointee.offset, time: Timestamp(milliseconds: time))))
+    }
+
+    /// What a failed append means. A producer that broke is replaced, so that its errors pass.
+    private static func failure(_ code: rd_kafka_resp_err_t, isClosed: Bool) -> LogError {
+        switch code {
+        case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION: LogError(.rejected, "the topic has no such partition")
+        case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, RD_KAFKA_RESP_ERR__DESTROY:
+            isClosed ? LogError(.closed, "the producer was closed") : LogError(.unavailable, "the producer broke and is replaced")
+        case RD_KAFKA_RESP_ERR__FATAL: LogError(.unavailable, "the producer broke and is replaced")
+        default: LogError(kafka: code, "appending")
+        }
+    }
+
+    private final class Outstanding: Sendable {
+        let count = Atomic(0)
     }
 
     /// Who waits for one acknowledgement; librdkafka carries the reference.
     private final class Waiting: Sendable {
-        let completion: Completion
-        init(_ completion: @escaping Completion) { self.completion = completion }
+        private let completion: Completion
+        private let outstanding: Outstanding
+
+        init(_ completion: @escaping Completion, _ outstanding: Outstanding) {
+            self.completion = completion
+            self.outstanding = outstanding
+            outstanding.count.add(1, ordering: .relaxed)
+        }
+
+        deinit { outstanding.count.subtract(1, ordering: .releasing) }
+
+        func complete(_ result: Result<Appended, LogError>) { completion(result) }
     }
 }

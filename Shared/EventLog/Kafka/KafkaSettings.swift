@@ -46,10 +46,11 @@ public struct KafkaSettings: Sendable {
         ]) { $1 }.merging(properties) { $1 }
     }
 
-    /// A reader of partitions that it chooses itself. Without committed offsets of its own: positions are explicit.
-    var reader: [String: String] {
+    /// A reader of partitions that it chooses itself, which keeps the positions of a group, apart from the group's members.
+    func reader(of group: String?) -> [String: String] {
         common.merging([
-            "group.id": "latchkey-reader", "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "group.id": prefix + (group.map { $0 + ".positions" } ?? "latchkey-reader"), "enable.auto.commit": "false",
+            "enable.auto.offset.store": "false",
             "auto.offset.reset": "error", "enable.partition.eof": "true", "fetch.wait.max.ms": "100",
             "fetch.error.backoff.ms": "20", "fetch.min.bytes": "1", "isolation.level": "read_uncommitted",
             "queued.min.messages": "10000", "queued.max.messages.kbytes": "16384", "fetch.message.max.bytes": "2000000",
@@ -61,7 +62,7 @@ public struct KafkaSettings: Sendable {
         common.merging([
             "group.id": prefix + group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
             "partition.assignment.strategy": "range", "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000",
-            "max.poll.interval.ms": "60000", "auto.offset.reset": "latest",
+            "max.poll.interval.ms": "10000", "auto.offset.reset": "latest",
         ]) { $1 }.merging(properties) { $1 }
     }
 }

@@ -42,6 +42,9 @@ final class KafkaWatch: Sendable {
         }
     }
 
+    /// No broker answers: when one does, everything is looked at again.
+    func lostContact() { state.withLock { $0.isAvailable = false } }
+
     /// Whether there is something to tell.
     private func learn(_ leaders: [TopicPartition: Int32]?) -> Bool {
         state.withLock { state in
