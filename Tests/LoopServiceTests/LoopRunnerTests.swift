@@ -61,4 +61,17 @@ import Testing
         stopping.yield()
         #expect(await service.value == 0)
     }
+
+    @Test func `it takes its partitions over though the log was away while it started`() async throws {
+        let log = UnreliableLog(SimulatedLog(partitions: 2), failures: 2)
+        let context = ServiceContext(logger: .silent)
+        let runner = LoopRunner(
+            log: log, domain: RelayDomain(), settings: Self.settings, authenticator: try EventRelay.authenticator(),
+            store: NoProjection(), context: context)
+        let (stop, stopping) = AsyncStream.makeStream(of: Void.self)
+        let service = Task { await ServiceLifecycle([runner], logger: .silent).run(stop: stop) }
+        #expect(try await waitUntil { runner.driver.status.ready == [0, 1] })
+        stopping.yield()
+        #expect(await service.value == 0)
+    }
 }

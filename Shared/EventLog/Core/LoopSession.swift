@@ -45,15 +45,28 @@ struct LoopSession<Store: ProjectionStore> {
 
     private mutating func open() throws(LogError) {
         description = try driver.log.describe()
-        producer = try driver.log.makeProducer(client: driver.client)
         guard let group = driver.settings.inboxes.first(where: { $0.kind == .commands }) ?? driver.settings.inboxes.first else {
             throw LogError(.misconfigured, "a service without an inbox has nothing to decide")
         }
-        let consumer = try driver.log.makeConsumer(
-            client: driver.client, group: ConsumerGroup(name: "latchkey-\(driver.client)", topic: group))
-        self.consumer = consumer
-        driver.waker.withLock { $0 = consumer }
-        if isMemory { try followAll(consumer) }
+        let producer = try driver.log.makeProducer(client: driver.client)
+        do throws(LogError) {
+            let consumer = try driver.log.makeConsumer(
+                client: driver.client, group: ConsumerGroup(name: "latchkey-\(driver.client)", topic: group))
+            do throws(LogError) {
+                if isMemory { try followAll(consumer) }
+            } catch {
+                // A consumer that follows only some partitions would never be given the others.
+                loops.removeAll()
+                consumer.close()
+                throw error
+            }
+            self.consumer = consumer
+            driver.waker.withLock { $0 = consumer }
+        } catch {
+            producer.close()
+            throw error
+        }
+        self.producer = producer
         hasStarted = !isMemory
     }
 
@@ -115,16 +128,18 @@ struct LoopSession<Store: ProjectionStore> {
         let due = wakeAt
         let timeout = isDue ? 0 : min(max(min(due, commitAt).milliseconds - now.milliseconds, 0), 1_000)
         let events = try consumer.poll(timeout: .milliseconds(timeout))
+        // While one partition has something to do all the time, the others are woken nevertheless when theirs is due.
+        let isTime = events.isEmpty || SteadyClock.now >= due
+        if isTime { wakeAt = LocalInstant(milliseconds: .max) }
+        for event in events { take(event) }
+        for (partition, input) in driver.mail.withLock({ takeInputs(&$0) }) { feed(input, to: partition) }
+        if isTime { for partition in loops.keys { feed(.tick, to: partition) } }
+        try takeOverArriving()
+        try serveStore()
         if isWaiting, consumer.isAvailable {
             isWaiting = false
             driver.notice(.resumes)
         }
-        wakeAt = LocalInstant(milliseconds: .max)
-        for event in events { take(event) }
-        for (partition, input) in driver.mail.withLock({ takeInputs(&$0) }) { feed(input, to: partition) }
-        if SteadyClock.now >= due || events.isEmpty { for partition in loops.keys { feed(.tick, to: partition) } }
-        try takeOverArriving()
-        try serveStore()
         commit()
         show()
     }
@@ -164,6 +179,7 @@ struct LoopSession<Store: ProjectionStore> {
     }
 
     private mutating func takeOverArriving() throws(LogError) {
+        arriving.subtract(gaveUp.keys)
         guard !arriving.isEmpty, let consumer else { return }
         let partitions = arriving.sorted()
         let topic = driver.settings.inboxes.first { $0.kind == .commands }
@@ -212,7 +228,13 @@ struct LoopSession<Store: ProjectionStore> {
             arriving.insert(partition)
             return
         }
+        stop(partition, because: error)
+    }
+
+    private mutating func stop(_ partition: Int, because error: LogError) {
         gaveUp[partition] = error
+        loads[partition] = nil
+        projections[partition] = nil
         driver.notice(.gaveUp(TopicPartition(driver.settings.events, partition), error))
         for topic in [driver.settings.events] + driver.settings.inboxes { consumer?.unfollow(TopicPartition(topic, partition)) }
     }
@@ -252,14 +274,7 @@ struct LoopSession<Store: ProjectionStore> {
     /// Loads and projects for all partitions together, until none asks for more.
     private mutating func serveStore() throws(LogError) {
         while !projections.isEmpty || !loads.isEmpty {
-            if !projections.isEmpty {
-                let outcomes = try driver.store.project(projections)
-                let batches = projections
-                projections.removeAll()
-                for partition in batches.keys.sorted() {
-                    if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
-                }
-            }
+            if !projections.isEmpty { try project() }
             if !loads.isEmpty {
                 let loaded = try driver.store.load(loads)
                 let requests = loads
@@ -268,6 +283,33 @@ struct LoopSession<Store: ProjectionStore> {
                     feed(.loaded(loaded[partition] ?? LoadedBatch(aggregates: [:])), to: partition)
                 }
             }
+        }
+    }
+
+    private mutating func project() throws(LogError) {
+        let batches = projections
+        do throws(LogError) {
+            let outcomes = try driver.store.project(batches)
+            projections.removeAll()
+            for partition in batches.keys.sorted() {
+                if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
+            }
+        } catch {
+            guard !error.isRetriable else { throw error }
+            for partition in batches.keys.sorted() { try projectAlone(partition) }
+        }
+    }
+
+    /// Something cannot be projected: the partition that it belongs to stands still, the others go on.
+    private mutating func projectAlone(_ partition: Int) throws(LogError) {
+        guard let batch = projections[partition] else { return }
+        do throws(LogError) {
+            let outcomes = try driver.store.project([partition: batch])
+            projections[partition] = nil
+            if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
+        } catch {
+            guard !error.isRetriable else { throw error }
+            stop(partition, because: error)
         }
     }
 

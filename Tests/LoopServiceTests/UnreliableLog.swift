@@ -1,0 +1,54 @@
+import EventLog
+import EventLogSimulated
+import EventSchema
+import Synchronization
+
+/// A log that is away just when a reader asks for its positions: so many times.
+final class UnreliableLog: EventLog {
+    let log: SimulatedLog
+    fileprivate let failures: Mutex<Int>
+
+    init(_ log: SimulatedLog, failures: Int) {
+        self.log = log
+        self.failures = Mutex(failures)
+    }
+
+    func describe() throws(LogError) -> LogDescription { try log.describe() }
+
+    func makeProducer(client: String) throws(LogError) -> any LogProducer { try log.makeProducer(client: client) }
+
+    func makeConsumer(client: String, group: ConsumerGroup?) throws(LogError) -> any LogConsumer {
+        Consumer(log: self, consumer: try log.makeConsumer(client: client, group: group))
+    }
+
+    private final class Consumer: LogConsumer {
+        let log: UnreliableLog
+        let consumer: any LogConsumer
+
+        init(log: UnreliableLog, consumer: any LogConsumer) {
+            self.log = log
+            self.consumer = consumer
+        }
+
+        func committed(_ partitions: [TopicPartition]) throws(LogError) -> [TopicPartition: CommittedOffset] {
+            let isAway = log.failures.withLock { failures in
+                defer { failures -= 1 }
+                return failures > 0
+            }
+            if isAway { throw LogError(.unavailable, "away for a moment") }
+            return try consumer.committed(partitions)
+        }
+
+        var isAvailable: Bool { consumer.isAvailable }
+        func poll(timeout: Duration) throws(LogError) -> [LogEvent] { try consumer.poll(timeout: timeout) }
+        func follow(_ partition: TopicPartition, from offset: Int64) { consumer.follow(partition, from: offset) }
+        func unfollow(_ partition: TopicPartition) { consumer.unfollow(partition) }
+        func bounds(of partition: TopicPartition) throws(LogError) -> Range<Int64> { try consumer.bounds(of: partition) }
+        func offset(of partition: TopicPartition, at time: Timestamp) throws(LogError) -> Int64 {
+            try consumer.offset(of: partition, at: time)
+        }
+        func commit(_ offsets: [TopicPartition: CommittedOffset]) { consumer.commit(offsets) }
+        func wake() { consumer.wake() }
+        func close() { consumer.close() }
+    }
+}
