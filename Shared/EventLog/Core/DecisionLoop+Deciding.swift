@@ -9,6 +9,8 @@ extension DecisionLoop {
         while speculative.pending.count < window, mayDecide, let input = open.removeFirst() {
             if case .deciding(let left) = projection.phase { projection.phase = .deciding(left - 1) }
             decide(input, now: now, actions: &actions)
+            // An event names every refusal that it passes, and no record takes any number of them.
+            if refusals.count >= settings.refusalsPerEvent { markPassed(now: now, actions: &actions) }
         }
         markPassed(now: now, actions: &actions)
         becomeCertain()
@@ -195,7 +197,7 @@ extension DecisionLoop {
         return max(cause.remember, settings.longestBudget + settings.duplicateWindow)
     }
 
-    /// Unique without a source of randomness: no two events share writer, speculation and sequence.
+    /// No two events share writer, speculation and sequence.
     private func eventID(_ sequence: Int64) -> MessageID {
         MessageID(digest: SHA256.hash(Array("\(own)/\(writer)/\(speculation)/\(sequence)".utf8)))
     }
