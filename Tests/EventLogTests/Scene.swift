@@ -27,10 +27,12 @@ struct Scene {
 
     func owner(
         _ name: String, domain: Ledger = Ledger(), start: ChainPosition? = nil, window: Int = 256,
-        storage: LoopSettings.Storage = .memory(window: .hours(1)), checkpoint: Checkpoint? = nil, inboxes: [Topic] = [.verificationCommands]
+        storage: LoopSettings.Storage = .memory(window: .hours(1)), checkpoint: Checkpoint? = nil, inboxes: [Topic] = [.verificationCommands],
+        longestQueue: Int = 4_096
     ) -> Owner {
         var settings = LoopSettings(service: .verification, storage: storage, inboxes: inboxes, events: .verificationEvents)
         settings.window = window
+        settings.longestQueue = longestQueue
         let loop = DecisionLoop(
             domain, settings: settings, partition: 0, log: Self.logID, authenticator: Self.authenticator, writer: name,
             start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator())

@@ -20,7 +20,8 @@ extension DecisionLoop {
     private mutating func promise(_ position: ChainPosition) throws(LogError) {
         let head = position.head
         if head.sequence > chain.head.sequence {
-            promised = head
+            // Whoever finds the later one has found the earlier one.
+            if head.sequence > promised?.sequence ?? 0 { promised = head }
         } else if head.sequence == chain.head.sequence, head.hash != chain.head.hash {
             throw LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
         }
@@ -33,6 +34,7 @@ extension DecisionLoop {
         refusals.removeAll()
         for topic in readers.keys.sorted() { actions.append(.unfollow(TopicPartition(topic, partition))) }
         readers.removeAll()
+        paused.removeAll()
         promised = nil
         resumption = nil
         // The clock runs on meanwhile, and may be set.

@@ -5,8 +5,14 @@ extension DecisionLoop {
     mutating func read(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
         if record.partition == own {
             try readOwn(record, at: local, actions: &actions)
-        } else if isOwner, let reader = readers[record.partition.topic] {
-            readers[record.partition.topic] = try readInbox(record, with: reader)
+        } else if isOwner, let reader = readers[record.partition.topic], !paused.contains(record.partition.topic) {
+            do throws(LogError) {
+                readers[record.partition.topic] = try readInbox(record, with: reader)
+                if open.count >= settings.longestQueue { pauseReading(record.partition, actions: &actions) }
+            } catch {
+                guard error.code == .truncated else { throw error }
+                try readAgain(record.partition, because: error, actions: &actions)
+            }
         }
     }
 
@@ -17,7 +23,7 @@ extension DecisionLoop {
         switch try chain.read(record) {
         case .known:
             // The head, read again: what it says stands for all that lies before it.
-            if wasRecognising, sequenceIsNew(chain.head.sequence), let envelope = EventEnvelope(record) { adopt(envelope) }
+            if wasRecognising, hasReadNothing, let envelope = EventEnvelope(record) { adopt(envelope) }
         case .void:
             counters.void += 1
             if isPending(record) {
@@ -38,7 +44,7 @@ extension DecisionLoop {
             && record.text(HeaderName.speculation) == String(speculation)
     }
 
-    private func sequenceIsNew(_ sequence: Int64) -> Bool { inboxes == InboxPositions() && sequence > 0 }
+    private var hasReadNothing: Bool { lastTime.milliseconds == 0 }
 
     /// Takes over what the head at which reading started says of inboxes and time.
     private mutating func adopt(_ envelope: EventEnvelope) {
@@ -117,7 +123,11 @@ extension DecisionLoop {
     private mutating func confirm(_ envelope: EventEnvelope, at local: LocalInstant) {
         if let first = speculative.pending.first, first.hash == chain.head.hash {
             speculative.pending.removeFirst()
-            if let key = first.key, speculative.aggregates[key]?.sequence == first.sequence { speculative.aggregates[key] = nil }
+            if let key = first.key, let changed = speculative.aggregates[key], changed.sequence == first.sequence {
+                speculative.aggregates[key] = nil
+                // The rest of the batch is decided on it; what was loaded does not show the event.
+                if isProjected { aggregates[key] = changed.aggregate }
+            }
             if let command = first.command { speculative.commands[command] = nil }
             refusals.removeAll { $0.namedBy.map { $0 <= first.sequence } ?? false }
             window = min(window * 2, settings.window)
@@ -175,7 +185,25 @@ extension DecisionLoop {
             inbox = .events(ChainReader(partition, at: inboxes.events[topic], log: logID, authenticator: authenticator))
         }
         readers[topic] = inbox
+        paused.remove(topic)
         actions.append(.follow(partition, from: inbox.start))
+    }
+
+    /// What was read and is not decided is held in memory, so it is bounded; the log keeps the rest.
+    private mutating func pauseReading(_ partition: TopicPartition, actions: inout [LoopAction<Domain>]) {
+        paused.insert(partition.topic)
+        actions.append(.unfollow(partition))
+    }
+
+    var mayResumeReading: Bool { !paused.isEmpty && open.count <= settings.longestQueue / 2 }
+
+    /// Only in a tick: no record that was fetched before the pause can come after it.
+    mutating func resumeReading(actions: inout [LoopAction<Domain>]) {
+        guard mayResumeReading else { return }
+        for topic in paused.sorted() {
+            if let reader = readers[topic] { actions.append(.follow(TopicPartition(topic, partition), from: reader.next)) }
+        }
+        paused.removeAll()
     }
 
     private var probe: OutgoingRecord {
@@ -245,16 +273,35 @@ extension DecisionLoop {
 
     // MARK: Where a partition begins and ends
 
-    mutating func reachedEnd(_ partition: TopicPartition, end: Int64) throws(LogError) {
+    mutating func reachedEnd(
+        _ partition: TopicPartition, end: Int64, actions: inout [LoopAction<Domain>]
+    ) throws(LogError) {
         if partition == own {
             try chain.reachedEnd(end)
         } else {
             switch readers[partition.topic] {
-            case .commands(let inbox): try inbox.reachedEnd(end)
+            case .commands(let inbox):
+                do throws(LogError) {
+                    try inbox.reachedEnd(end)
+                } catch {
+                    try readAgain(partition, because: error, actions: &actions)
+                }
             case .events(let chain): try chain.reachedEnd(end)
             case nil: break
             }
         }
+    }
+
+    /// Commands that no valid event names may be lost: what is left is read again from where the last one says. What that says
+    /// must exist.
+    private mutating func readAgain(
+        _ partition: TopicPartition, because error: LogError, actions: inout [LoopAction<Domain>]
+    ) throws(LogError) {
+        guard case .commands(let inbox) = readers[partition.topic],
+            inbox.position.offset > inboxes.offset(of: partition.topic)
+        else { throw error }
+        resumption = nil
+        interrupted(partition, actions: &actions)
     }
 
     mutating func outOfRange(
@@ -266,8 +313,13 @@ extension DecisionLoop {
             }
             return
         }
-        try inbox.skip(to: begin, end: end)
+        do throws(LogError) {
+            try inbox.skip(to: begin, end: end)
+        } catch {
+            return try readAgain(partition, because: error, actions: &actions)
+        }
         readers[partition.topic] = .commands(inbox)
+        paused.remove(partition.topic)
         actions.append(.follow(partition, from: inbox.start))
     }
 
@@ -283,6 +335,7 @@ extension DecisionLoop {
         case .events(var chain):
             chain.interrupted()
             readers[partition.topic] = .events(chain)
+            paused.remove(partition.topic)
             actions.append(.follow(partition, from: chain.position.start))
         case .commands:
             dropSpeculation()

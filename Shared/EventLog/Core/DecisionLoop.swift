@@ -29,7 +29,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var memory = CommandMemory()
     /// Where the group's committed offset says that reading the commands may go on.
     var resumption: CommandPosition?
-    /// The head that a committed position says existed: a log that ends before it has lost data.
+    /// The head that a committed position or a checkpoint says existed: a log that ends before it has lost data.
     var promised: ChainHead?
 
     // Ownership.
@@ -37,11 +37,13 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     /// Own events must be read up to here before the first decision.
     var endAtTakeOver: Int64 = 0
     var readers: [Topic: Inbox] = [:]
+    /// Inboxes that are not followed while so many inputs are open.
+    var paused: Set<Topic> = []
     var clock = LogClock()
     var isProbing = false
 
     // Speculation.
-    var speculation: UInt64 = 0
+    var speculation: UInt64
     var speculative: Speculation<Domain>
     /// Inputs that were read and not yet decided, in their order.
     var open = Queue<OpenInput<Domain.Input>>()
@@ -80,7 +82,10 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         speculative = Speculation(head: chain.head)
         window = settings.window
         self.random = random
+        // A later loop of this process must not take what an earlier one left in the log, or what became of it, for its own.
+        speculation = UInt64(UInt32.random(in: .min ... .max, using: &self.random)) << 24
         projection.checkpoint = checkpoint
+        if let head = checkpoint?.position.head, head.sequence > chain.head.sequence { promised = head }
     }
 
     /// Where reading of the own events starts.
@@ -93,7 +98,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .tookOver(let end, let committed): try takeOver(end: end, committed: committed)
         case .released: release(actions: &actions)
         case .record(let record): try read(record, at: local, actions: &actions)
-        case .reachedEnd(let partition, let end): try reachedEnd(partition, end: end)
+        case .reachedEnd(let partition, let end): try reachedEnd(partition, end: end, actions: &actions)
         case .outOfRange(let partition, let begin, let end): try outOfRange(partition, begin: begin, end: end, actions: &actions)
         case .interrupted(let partition): interrupted(partition, actions: &actions)
         case .appended(_, let appended): clock.learn(appended.time, at: local)
@@ -110,7 +115,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .projected(let outcome): try projected(outcome, actions: &actions)
         case .submit(let input):
             if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil)) }
-        case .tick: break
+        case .tick: resumeReading(actions: &actions)
         }
         try proceed(at: local, actions: &actions)
     }
@@ -122,9 +127,13 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
                 throw LogError(
                     .truncated, "\(own) ends before the event \(promised.sequence), to which a position was committed: the log has lost data")
             }
+            if isCaughtUp, !authenticator.holds(chain.head.key) {
+                throw LogError(.unreadable, "\(own) goes on under MAC key \(chain.head.key), which this service does not hold")
+            }
             startReading(actions: &actions)
             decideOpen(at: local, actions: &actions)
             project(actions: &actions)
+            if mayResumeReading { actions.append(.wake(local)) }
         }
         tell(at: local, actions: &actions)
         if isOwner, blockedUntil > local, !open.isEmpty { actions.append(.wake(blockedUntil)) }

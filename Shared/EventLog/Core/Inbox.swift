@@ -12,6 +12,14 @@ enum Inbox: Sendable {
         case .events(let chain): chain.position.start
         }
     }
+
+    /// The offset of the next record that was not read.
+    var next: Int64 {
+        switch self {
+        case .commands(let inbox): inbox.position.offset
+        case .events(let chain): chain.position.offset
+        }
+    }
 }
 
 /// Reads commands from the position that the last valid event names, and notices when the topic is not the same any more.
@@ -29,16 +37,14 @@ struct CommandInbox: Sendable {
 
     var start: Int64 { isRecognising ? position.offset - 1 : position.offset }
 
-    mutating func interrupted() { isRecognising = position.offset > 0 }
-
     /// Whether the record is new.
     mutating func read(_ record: Record) throws(LogError) -> Bool {
         if isRecognising {
+            // Anything else was fetched before the reader was told to start here.
+            guard record.offset == position.offset - 1 else { return false }
+            guard record.time == position.time else { throw truncated }
             isRecognising = false
-            if record.offset == position.offset - 1 {
-                guard record.time == position.time else { throw truncated }
-                return false
-            }
+            return false
         }
         guard record.offset >= position.offset else { return false }
         position = CommandPosition(offset: record.offset + 1, time: record.time)

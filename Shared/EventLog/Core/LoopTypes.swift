@@ -18,6 +18,8 @@ public struct LoopSettings: Sendable {
     public var events: Topic
     /// How many events may be on their way at once, and how many inputs one batch of a projection takes.
     public var window: Int = 256
+    /// How many inputs of a partition may be open before its inboxes are not read on.
+    public var longestQueue = 4_096
     /// The longest time that anybody waits for an answer.
     public var longestBudget: Interval = .seconds(10)
     /// How late a copy of a record may follow it (a producer that repeats what it is not sure of).
