@@ -76,7 +76,7 @@ let package = Package(
             "GatewayService", "Services/Gateway/Service",
             ["EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"],
             resources: [.embedInCode("Migrations")]),
-        service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLog", "LogBackends", "Runtime"]),
+        service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Verification
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),
         library(

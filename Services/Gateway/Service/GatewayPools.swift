@@ -1,4 +1,4 @@
-import Postgres
+public import Postgres
 public import Runtime
 
 /// The gateway's connections to Postgres; the last thing that is closed.
@@ -12,8 +12,8 @@ public final class GatewayPools: Component {
     /// How long one statement, or the wait for a connection, may take: a request must not hang on a server that does.
     static let patience: Duration = .seconds(2)
 
-    public init(_ connectionString: String, logger: Logger, metrics: Metrics) {
-        var connection = PostgresConnection.Configuration(connectionString, applicationName: "latchkey gateway")
+    public init(_ database: PostgresConnection.Configuration, logger: Logger, metrics: Metrics) {
+        var connection = database
         connection.statementTimeout = Self.patience
         connection.connectTimeout = Self.patience
         durable = PostgresPool(Self.configuration(connection, size: 4))

@@ -3,7 +3,7 @@ public import EventLog
 import EventSchema
 public import HTTP
 import LoopService
-import Postgres
+public import Postgres
 public import Runtime
 import Sealing
 
@@ -23,10 +23,9 @@ public struct GatewayService: Sendable {
         let authenticator = try RecordAuthenticator(common.macKeys)
 
         // Postgres: limits, idempotency keys, and Identity's accounts.
-        let pools = GatewayPools(common.databaseURL, logger: context.logger, metrics: metrics)
-        let database = PostgresConnection.Configuration(common.databaseURL, applicationName: "latchkey gateway")
+        let pools = GatewayPools(Self.database(common), logger: context.logger, metrics: metrics)
         let preparation = Preparation(
-            [GatewaySchema.migrations], database: database, context: context, provision: provision)
+            [GatewaySchema.migrations], database: Self.database(common), context: context, provision: provision)
         let housekeeping = Housekeeping(pools.quick, logger: context.logger, metrics: metrics)
 
         // The log: commands out, replies in, and the keys to seal to.
@@ -71,6 +70,11 @@ public struct GatewayService: Sendable {
             pools, preparation, preparation.before(keeper), preparation.before(replies), preparation.before(housekeeping), server,
         ]
         self.components = components + OperationsServer.asked(for: common, obstacles: obstacles, metrics: render)
+    }
+
+    /// How a connection of a gateway is made.
+    public static func database(_ common: CommonSettings) -> PostgresConnection.Configuration {
+        PostgresConnection.Configuration(common.databaseURL, applicationName: "latchkey gateway")
     }
 
     private static func rules(_ configuration: GatewayConfiguration) -> HTTPApplication.Configuration {

@@ -17,7 +17,12 @@ final class PendingReplies: Sendable {
     private static let lateness: Duration = .seconds(60)
     private static let lateLimit = 10_000
 
-    private let entries = Mutex<[[UInt8]: Entry]>([:])
+    private struct State {
+        var entries: [[UInt8]: Entry] = [:]
+        var nextSweep = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
     private let matched: Counter
     private let late: Counter
     private let unmatched: Counter
@@ -36,13 +41,13 @@ final class PendingReplies: Sendable {
         }
     }
 
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { state.withLock { $0.entries.count } }
 
-    func add(_ request: [UInt8], _ waiter: Waiter) { entries.withLock { $0[request] = .waiting(waiter) } }
+    func add(_ request: [UInt8], _ waiter: Waiter) { state.withLock { $0.entries[request] = .waiting(waiter) } }
 
     /// The first reply is the answer; owners may send several.
     func resolve(_ request: [UInt8], with reply: Reply) {
-        switch entries.withLock({ $0.removeValue(forKey: request) }) {
+        switch state.withLock({ $0.entries.removeValue(forKey: request) }) {
         case .waiting(let waiter):
             matched.increment()
             waiter.resume(returning: reply)
@@ -56,20 +61,24 @@ final class PendingReplies: Sendable {
 
     /// The request ends without a reply. With `keep`, a reply that comes later is not lost.
     func abandon(_ request: [UInt8], throwing error: any Error, keep: (@Sendable (Reply) -> Void)? = nil) {
-        let waiter = entries.withLock { entries -> Waiter? in
-            guard case .waiting(let waiter) = entries[request] else { return nil }
-            entries[request] = nil
-            if let keep, entries.count < Self.lateLimit { entries[request] = .late(until: .now + Self.lateness, keep) }
+        let waiter = state.withLock { state -> Waiter? in
+            guard case .waiting(let waiter) = state.entries[request] else { return nil }
+            state.entries[request] = nil
+            if let keep, state.entries.count < Self.lateLimit {
+                state.entries[request] = .late(until: .now + Self.lateness, keep)
+            }
             return waiter
         }
         waiter?.resume(throwing: error)
     }
 
-    /// Forgets what came too late even for that.
+    /// Forgets, now and then, what came too late even for that.
     func sweep() {
         let now = ContinuousClock.now
-        entries.withLock { entries in
-            entries = entries.filter { if case .late(let until, _) = $0.value { now < until } else { true } }
+        state.withLock { state in
+            guard state.nextSweep <= now else { return }
+            state.nextSweep = now + .seconds(5)
+            state.entries = state.entries.filter { if case .late(let until, _) = $0.value { now < until } else { true } }
         }
     }
 }
