@@ -8,7 +8,7 @@ import Testing
     static let events = TopicPartition(.verificationEvents, 1)
     static let commands = TopicPartition(.verificationCommands, 1)
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `gives offsets without gaps, in the order of the calls`(backend: LogBackend) throws {
         let under = try backend.make(3)
         let writer = try under.log.writer()
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `by many at once loses nothing, doubles nothing, and keeps each one's order`(backend: LogBackend) throws {
         let under = try backend.make(4)
         let perWriter = 400
@@ -123,7 +123,7 @@ import Testing
         #expect(try under.log.reader().read(Self.events).map(\.text) == ["before", "after"])
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `stamps times that never run back`(backend: LogBackend) throws {
         let under = try backend.make(2)
         let writers = [try under.log.writer(), try under.anotherProcess().writer()]

@@ -32,7 +32,7 @@ import Testing
         #expect(member.revocations == 0)
     }
 
-    @Test(arguments: LogBackend.all, [2, 3, 5])
+    @Test(arguments: LogBackend.whole, [2, 3, 5])
     func `shares fairly among those that come`(backend: LogBackend, count: Int) throws {
         let under = try backend.make(12)
         var members: [Reader] = []
@@ -43,7 +43,7 @@ import Testing
         #expect(members.map(\.owned.count).sorted() == (0..<count).map { 12 / count + ($0 >= count - 12 % count ? 1 : 0) })
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `gives the share of one that leaves to the others at once`(backend: LogBackend) throws {
         let under = try backend.make(12)
         let members = try (0..<3).map { try under.anotherProcess().reader("member \($0)", group: Self.group) }
@@ -53,7 +53,7 @@ import Testing
         try settle(rest) { isShared(12, among: rest) }
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `gives up a member that stopped, which notices when it goes on`(backend: LogBackend) throws {
         let under = try backend.make(12)
         let stopped = try under.anotherProcess().reader("stopped", group: Self.group)
@@ -72,7 +72,7 @@ import Testing
         try settle([stopped] + members) { isShared(12, among: [stopped] + members) }
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `gives nobody everything while others live`(backend: LogBackend) throws {
         let under = try backend.make(12)
         let members = try (0..<4).map { try under.anotherProcess().reader("member \($0)", group: Self.group) }
@@ -84,7 +84,7 @@ import Testing
         #expect(members.allSatisfy { $0.owned.count == 3 })
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `stops delivering what it takes, and only that`(backend: LogBackend) throws {
         let under = try backend.make(4)
         let writer = try under.log.writer()

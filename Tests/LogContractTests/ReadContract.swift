@@ -90,7 +90,7 @@ import Testing
         try reader.poll { $0.count(Self.events) == 1 }
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `finds bounds and times`(backend: LogBackend) throws {
         let under = try backend.make(2)
         let writer = try under.log.writer()
@@ -125,7 +125,7 @@ import Testing
         #expect(readers[0].records == readers[2].records)
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `follows many partitions of many topics`(backend: LogBackend) throws {
         let under = try backend.make(64)
         let reader = try under.log.reader()
@@ -147,7 +147,7 @@ import Testing
         try reader.poll { $0.ends.count { $1.last == 3 + (start[$0] ?? 0) } == partitions.count }
     }
 
-    @Test(arguments: LogBackend.all)
+    @Test(arguments: LogBackend.whole)
     func `takes large backlogs in pieces`(backend: LogBackend) throws {
         let under = try backend.make(2)
         let writer = try under.log.writer()
