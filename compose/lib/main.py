@@ -1,6 +1,7 @@
 """The commands of this folder."""
 
 import argparse
+import signal
 import sys
 
 import looking
@@ -21,6 +22,8 @@ COMMANDS = {
 
 def main():
     name, arguments = sys.argv[1], sys.argv[2:]
+    # Whoever starts this may have signals blocked, and what is started from here would have them blocked too.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     try:
         return COMMANDS[name](argparse.ArgumentParser(prog=f"compose/{name}", allow_abbrev=False), arguments)
     except Problem as problem:
