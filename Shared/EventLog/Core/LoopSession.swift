@@ -243,6 +243,8 @@ struct LoopSession<Store: ProjectionStore> {
         let driver = driver
         switch action {
         case .append(let record, let token):
+            // It would fail again and again.
+            if let rejection = record.rejection { return giveUp(partition, because: rejection) }
             producer?.append(record) { result in
                 switch result {
                 case .success(let appended): driver.post(.appended(token, appended), to: partition, wake: false)

@@ -33,11 +33,12 @@ final class LogBulletin: Sendable {
 
     /// From now on `inbox` hears of what grows.
     func register(_ inbox: ConsumerInbox, inGroup: Bool) {
-        state.withLock { state in
+        let isNew = state.withLock { state in
             state.inboxes[ObjectIdentifier(inbox)] = inbox
-            if inGroup { state.channels.insert(Self.groupChannel) }
+            return inGroup && state.channels.insert(Self.groupChannel).inserted
         }
         start()
+        if isNew { signal.raise() }
     }
 
     func remove(_ inbox: ConsumerInbox) {
