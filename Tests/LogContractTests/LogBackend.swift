@@ -12,7 +12,7 @@ struct LogBackend: Sendable, CustomTestStringConvertible {
     /// Provisions a new log with so many partitions.
     var make: @Sendable (_ partitions: Int) throws -> LogUnderTest
 
-    static let all = [mock]  //HACK
+    static let all = [postgres, simulated, mock] + (servers == nil ? [] : [kafka])
 
     /// Those that stamp records, keep large backlogs and share a topic out at once. librdkafka's mock cluster acknowledges a
     /// made-up time, keeps 5 MB of a partition, and lets members wait for each other for seconds.
