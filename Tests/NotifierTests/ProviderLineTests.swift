@@ -25,10 +25,10 @@ import Testing
     {
         let now = now ?? noon + .seconds(1)
         let composer = MessageComposer(opener: sealing.opener, templates: try MessageTemplates())
-        let line = ProviderLine(provider, composer: composer, breaker: breaker, clock: { now }) { [verdicts] job, verdict in
-            verdicts.add(verdict, for: job.attempt.send)
-        }
-        return line
+        let verdicts = verdicts
+        return ProviderLine(
+            provider, composer: composer, breaker: breaker, clock: { now },
+            report: { job, verdict in verdicts.add(verdict, for: job.attempt.send) })
     }
 
     /// What becomes of one job.

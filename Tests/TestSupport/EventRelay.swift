@@ -33,7 +33,8 @@ public final class EventRelay: Sendable {
             log: log, domain: RelayDomain(), settings: settings, authenticator: authenticator, store: NoProjection(),
             writer: MessageID.random().text, notice: { _ in })
         self.driver = driver
-        thread = WorkerThread(name: "relay", wake: { driver.stop() }) { _ in try driver.run() }
+        let work: @Sendable (StopFlag) throws -> Void = { _ in try driver.run() }
+        thread = WorkerThread(name: "relay", wake: { driver.stop() }, work)
         thread.start()
     }
 

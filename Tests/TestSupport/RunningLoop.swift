@@ -31,7 +31,8 @@ public final class RunningLoop<Store: ProjectionStore>: Sendable {
             })
         self.driver = driver
         self.writer = writer
-        thread = WorkerThread(name: "loop", wake: { driver.stop() }) { _ in try driver.run() }
+        let work: @Sendable (StopFlag) throws -> Void = { _ in try driver.run() }
+        thread = WorkerThread(name: "loop", wake: { driver.stop() }, work)
         thread.start()
     }
 
