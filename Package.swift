@@ -60,7 +60,9 @@ let package = Package(
         library(
             "EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
-        library("Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"]),
+        library(
+            "Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"],
+            resources: [.embedInCode("Migrations")]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
         library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),

@@ -18,12 +18,7 @@ import Testing
     init() throws {
         database = try TestDatabase.create()
         log = SimulatedLog(partitions: 2, now: { [clock] in clock.now })
-        try database.connect().script(
-            """
-            CREATE SCHEMA notifier;
-            CREATE TABLE notifier.inboxes (
-                topic text, partition integer, next_offset bigint NOT NULL, PRIMARY KEY (topic, partition));
-            """)
+        try Migrations.projection(schema: "notifier", files: []).apply(over: database.connect())
     }
 
     /// Marks of an instance that has read so far in one partition.
@@ -72,6 +67,13 @@ import Testing
         try append(.verificationEvents, 0)
         #expect(marks(0, events: 1, commands: 0).areRead(past: time))
         #expect(!marks(0, events: 1, commands: 0).areRead(past: clock.now + .seconds(1)))
+    }
+
+    @Test func `what retention has removed is not waited for`() throws {
+        try append(.notifierCommands, 0)
+        try append(.notifierCommands, 0)
+        log.retain(TopicPartition(.notifierCommands, 0), from: 2)
+        #expect(marks(0, events: 0, commands: 0).areRead(past: clock.now + .seconds(1)))
     }
 
     @Test func `where it cannot be told, it is not read`() throws {

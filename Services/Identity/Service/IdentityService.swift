@@ -43,8 +43,8 @@ public struct IdentityService: Sendable {
     /// The schemas of Identity: its projection, and its sealing keys.
     public static func migrations() throws -> [Migrations] {
         [
-            try Migrations(
-                schema: "identity", files: [("0001_projection.sql", PackageResources._001_projection_sql)]),
+            try Migrations.projection(
+                schema: "identity", files: [("0002_accounts.sql", PackageResources._002_accounts_sql)]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
         ]
     }

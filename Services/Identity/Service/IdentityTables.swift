@@ -67,7 +67,7 @@ public struct IdentityTables: ProjectionTables {
     }
 
     private func time(in row: PostgresRow, _ column: Int) throws(PostgresError) -> Timestamp? {
-        try row.decode(column, as: PostgresTimestamp?.self).map { Timestamp(milliseconds: $0.milliseconds) }
+        try row.decode(column, as: PostgresTimestamp?.self).map { Timestamp($0) }
     }
 
     // MARK: Writing
@@ -122,8 +122,4 @@ public struct IdentityTables: ProjectionTables {
         WHERE flag.partition = batch.partition AND flag.expires_at < batch.time AND batch.partition IN \(passed)
         """
     }
-}
-
-extension PostgresTimestamp {
-    init(_ time: Timestamp) { self.init(milliseconds: time.milliseconds) }
 }

@@ -59,7 +59,7 @@ public struct DeliveryTables: ProjectionTables {
             case "attempting": state = .attempting(attempt)
             case "waiting":
                 let retryAt = try row.decode(12, as: PostgresTimestamp.self)
-                state = .waiting(attempt, retryAt: Timestamp(milliseconds: retryAt.milliseconds))
+                state = .waiting(attempt, retryAt: Timestamp(retryAt))
             case "failed": state = .failed(attempt)
             case "unknown": state = .unknown(attempt)
             default: throw PostgresError(.mismatch, "a send has a status that this version does not know")
@@ -82,8 +82,8 @@ public struct DeliveryTables: ProjectionTables {
         return DeliveryAttempted(
             send: id, subject: subject, attempt: try row.decode(2, as: Int.self), provider: try row.decode(3, as: String.self),
             purpose: purpose, channel: channel,
-            requestedAt: Timestamp(milliseconds: try row.decode(6, as: PostgresTimestamp.self).milliseconds),
-            expiresAt: Timestamp(milliseconds: try row.decode(7, as: PostgresTimestamp.self).milliseconds),
+            requestedAt: Timestamp(try row.decode(6, as: PostgresTimestamp.self)),
+            expiresAt: Timestamp(try row.decode(7, as: PostgresTimestamp.self)),
             recipient: try row.decode(8, as: String?.self).flatMap { Box(encoded: $0) },
             code: try row.decode(9, as: String?.self).flatMap { Box(encoded: $0) },
             locale: try row.decode(10, as: String?.self).flatMap { LanguageTag($0) })
@@ -134,8 +134,4 @@ public struct DeliveryTables: ProjectionTables {
         DELETE FROM \(unsafe: schema).sends WHERE id = ANY(\(sends.map { PostgresUUID($0.bytes) })) AND partition IN \(passed)
         """
     }
-}
-
-extension PostgresTimestamp {
-    init(_ time: Timestamp) { self.init(milliseconds: time.milliseconds) }
 }

@@ -59,8 +59,8 @@ public struct NotifierService: Sendable {
     /// The schemas of the Notifier: its projection, and its sealing keys.
     public static func migrations() throws -> [Migrations] {
         [
-            try Migrations(
-                schema: "notifier", files: [("0001_open_sends.sql", PackageResources._001_open_sends_sql)]),
+            try Migrations.projection(
+                schema: "notifier", files: [("0002_open_sends.sql", PackageResources._002_open_sends_sql)]),
             try SealingKeyStore.migrations(schema: "notifier_sealing"),
         ]
     }

@@ -39,7 +39,8 @@ public struct InboxMarks: Sendable {
         for topic in inboxes {
             for partition in 0..<topic.partitions(of: count) {
                 let partition = TopicPartition(topic, partition)
-                let read = marks[partition] ?? 0
+                // What retention has removed, nobody can read any more.
+                let read = max(marks[partition] ?? 0, try consumer.bounds(of: partition).lowerBound)
                 if try consumer.offset(of: partition, at: time) > read { return false }
             }
         }

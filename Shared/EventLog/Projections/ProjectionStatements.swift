@@ -82,7 +82,7 @@ struct ProjectionStatements: Sendable {
         INSERT INTO \(unsafe: schema).outcomes (command, partition, answer, until)
         SELECT command, partition, answer, until
         FROM unnest(\(outcomes.map { PostgresUUID($0.command.bytes) }), \(outcomes.map { Int32($0.partition) }),
-            \(outcomes.map(\.answer.data)), \(outcomes.map { PostgresTimestamp(milliseconds: $0.until.milliseconds) }))
+            \(outcomes.map(\.answer.data)), \(outcomes.map { PostgresTimestamp($0.until) }))
             AS batch(command, partition, answer, until)
         WHERE partition IN \(passed)
         ON CONFLICT DO NOTHING

@@ -1,5 +1,6 @@
 internal import EventSchema
 public import Postgres
+internal import Projections
 
 /// Sends that failed for good or whose outcome cannot be known: what an operator looks at.
 public struct StoppedSends: Sendable {
@@ -59,8 +60,8 @@ public struct StoppedSends: Sendable {
             return Row(
                 id: id, partition: try row.decode(1), subject: subject, status: try row.decode(3), reason: try row.decode(4),
                 purpose: try row.decode(5), channel: try row.decode(6), provider: try row.decode(7), attempts: try row.decode(8),
-                requestedAt: Timestamp(milliseconds: try row.decode(9, as: PostgresTimestamp.self).milliseconds),
-                expiresAt: Timestamp(milliseconds: try row.decode(10, as: PostgresTimestamp.self).milliseconds))
+                requestedAt: Timestamp(try row.decode(9, as: PostgresTimestamp.self)),
+                expiresAt: Timestamp(try row.decode(10, as: PostgresTimestamp.self)))
         }
     }
 }

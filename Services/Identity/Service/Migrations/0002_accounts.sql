@@ -2,40 +2,6 @@
 -- of the log, and only events of that partition change it; so there are no foreign keys, and a rebuild replays partitions in
 -- parallel. No address, number or name stands here readable: an identifier is its subject, a pseudonym.
 
--- Which generation of the tables is live. A rebuild replaces them all and raises the number; whoever writes locks the row
--- first and compares it.
-CREATE TABLE identity.generation (
-    single boolean PRIMARY KEY DEFAULT true CHECK (single),
-    number bigint NOT NULL
-);
-INSERT INTO identity.generation (number) VALUES (1);
-
--- How far each partition is projected, and from where on somebody may still wait for an answer.
-CREATE TABLE identity.checkpoints (
-    partition integer PRIMARY KEY CHECK (partition >= 0),
-    position text NOT NULL,
-    answers_from text NOT NULL,
-    projected_by xid8 NOT NULL
-);
-
--- What commands were told, for as long as they may come again.
-CREATE TABLE identity.outcomes (
-    command uuid PRIMARY KEY,
-    partition integer NOT NULL,
-    answer bytea NOT NULL,
-    until timestamptz NOT NULL
-);
-CREATE INDEX outcomes_until ON identity.outcomes (partition, until);
-
--- How far the inboxes are read for good, as their owners wrote it down. No part of the projection: it only tells when a
--- sealing key has seen its last use.
-CREATE TABLE identity.inboxes (
-    topic text NOT NULL,
-    partition integer NOT NULL,
-    next_offset bigint NOT NULL,
-    PRIMARY KEY (topic, partition)
-);
-
 CREATE TABLE identity.users (
     id uuid PRIMARY KEY,
     partition integer NOT NULL,
