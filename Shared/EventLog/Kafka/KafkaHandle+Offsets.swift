@@ -28,16 +28,6 @@ extension KafkaHandle {
         return offset >= 0 ? offset : nil
     }
 
-    /// Whether the leaders of all these partitions answer for them, which new ones take a while to do.
-    func isServing(_ partitions: [TopicPartition]) -> Bool {
-        // A time of -1 asks for the end.
-        let list = PartitionList(Dictionary(uniqueKeysWithValues: partitions.map { ($0, Int64(-1)) }), names)
-        guard list.withPointer({ rd_kafka_offsets_for_times(pointer, $0, 5_000) }) == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            return false
-        }
-        return (0..<list.count).allSatisfy { list[$0].error == RD_KAFKA_RESP_ERR_NO_ERROR && list[$0].offset >= 0 }
-    }
-
     /// librdkafka does not always keep to its time-out, so this runs on a thread that may be left behind.
     private func ask<Value: Sendable>(
         _ what: String, _ question: @escaping @Sendable (KafkaHandle, Int32) -> (rd_kafka_resp_err_t, Value)

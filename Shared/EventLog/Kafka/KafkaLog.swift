@@ -83,19 +83,18 @@ public struct KafkaLog: EventLog {
             }
         }
         if !missing.isEmpty { try handle.create(missing, replicas: replicas) }
-        try waitForTopics(handle, partitions)
+        try waitForTopics(handle)
         try nameLog(partitions)
     }
 
-    /// Until the brokers answer for every partition: with many new ones that takes seconds, longer than an append may.
-    private func waitForTopics(_ handle: KafkaHandle, _ partitions: Int) throws(LogError) {
-        let all = Topic.allCases.flatMap { topic in
-            (0..<topic.partitions(of: partitions)).map { TopicPartition(topic, $0) }
-        }
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !handle.isServing(all) {
+    /// Until the brokers know all topics.
+    private func waitForTopics(_ handle: KafkaHandle) throws(LogError) {
+        let deadline = ContinuousClock.now + .seconds(15)
+        while true {
+            let counts = try handle.partitionCounts()
+            if Topic.allCases.allSatisfy({ counts[$0] != nil }) { return }
             guard ContinuousClock.now < deadline else {
-                throw LogError(.unavailable, "Kafka did not answer for every partition within a minute")
+                throw LogError(.unavailable, "the new topics did not appear within 15 seconds")
             }
             KafkaThread.rest(.milliseconds(100))
         }
