@@ -73,6 +73,21 @@ extension SystemTests {
             #expect(try visitor.system.deliveries(to: visitor.email).count == 5)
         }
 
+        @Test func `an expired code is gone`() async throws {
+            let system = try await LatchkeySystem.started(["VERIFICATION_CODE_LIFETIME": "2s"])
+            let visitor = Visitor(system)
+            let sent = try await visitor.send()
+            #expect(sent.body == ["success": true, "data": ["expiresIn": 2]])
+            let code = try await visitor.code()
+            let delivered = ContinuousClock.now
+            // A wrong code says nothing about its age.
+            #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
+            try await eventually("the code has expired") { ContinuousClock.now > delivered + .seconds(2) }
+            #expect(try await visitor.confirm(code).error == "INVALID_OTP")
+            #expect(try await visitor.send().isSuccess)
+            try await system.end()
+        }
+
         @Test func `two spellings of one address are one`() async throws {
             let visitor = try await visitor()
             #expect(try await visitor.send(to: " \(visitor.email.uppercased()) ").isSuccess)

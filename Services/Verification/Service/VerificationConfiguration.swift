@@ -15,7 +15,7 @@ public struct VerificationConfiguration: ServiceConfiguration {
             "VERIFICATION_SECRET", .secret(bytes: 32),
             "What keys of codes are derived from. A new one voids every code that is under way.")
         let lifetime = settings.value(
-            "VERIFICATION_CODE_LIFETIME", .duration(.seconds(30)...Duration.seconds(86_400)), default: .seconds(300),
+            "VERIFICATION_CODE_LIFETIME", .duration(.seconds(1)...Duration.seconds(86_400)), default: .seconds(300),
             "How long a one-time code is good.")
         let attempts = settings.value(
             "VERIFICATION_CODE_ATTEMPTS", .integer(1...100), default: 3, "The wrong code that takes a one-time code away.")
