@@ -57,9 +57,11 @@ import Testing
         #expect(try scene.valid().map(\.writer) == ["b"])
         #expect(Set(scene.replies) == ["ok 6"])
 
+        // The loser gives the other one time to be first again.
         scene.command("x", 6)
+        try scene.deliver(to: &first)
         scene.advance(.milliseconds(100))
-        try scene.settle(&first)
+        try scene.give(.tick, to: &first)
         #expect(scene.replies.contains("full"))
         #expect(try scene.valid().count == 1)
     }

@@ -27,9 +27,9 @@ extension Challenge {
             everybody.isSpent(at: now, rules) && devices.values.allSatisfy { $0.isSpent(at: now, rules) }
         }
 
-        /// Drops what has no influence at `now`. That includes all that comes from the future: it was written under a clock
-        /// that was wrong, and the event that is being applied shows that the clock is right again.
-        mutating func forget(at now: Timestamp) {
+        /// Drops what has no influence at `now`, which is the time of an event. That includes all that comes from the future: it
+        /// was written under a clock that was wrong, and the event shows that the clock is right again.
+        public mutating func forget(at now: Timestamp) {
             everybody.forget(at: now, rules)
             for device in devices.keys { self[device].forget(at: now, rules) }
         }

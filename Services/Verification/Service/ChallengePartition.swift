@@ -129,6 +129,8 @@ public struct ChallengePartition: PartitionDomain {
 
     public func isSpent(_ challenge: Challenge.State, at now: Timestamp) -> Bool { challenge.isSpent(at: now) }
 
+    public func forgetFuture(_ challenge: inout Challenge.State, after now: Timestamp) { challenge.forget(at: now) }
+
     // MARK: Writing
 
     public func encode(_ event: VerificationEvent) -> EventBody {

@@ -9,6 +9,10 @@ struct CommandMemory: Sendable {
         case refused(String)
         /// Was dropped because its budget was over; only this very record, told by its fingerprint, stays dropped.
         case expired([UInt8])
+
+        init(_ refused: RefusedCommand) {
+            self = refused.code.map { .refused($0) } ?? .expired(refused.fingerprint)
+        }
     }
 
     private var outcomes: [MessageID: (outcome: Outcome, minute: Int64)] = [:]
@@ -20,8 +24,8 @@ struct CommandMemory: Sendable {
 
     var count: Int { outcomes.count }
 
-    /// Keeps an outcome at least until `until`. What led to an event is never overwritten.
-    mutating func remember(_ id: MessageID, _ outcome: Outcome, until: Timestamp) {
+    /// Keeps an outcome at least until the chain is of this age. What led to an event is never overwritten.
+    mutating func remember(_ id: MessageID, _ outcome: Outcome, until: Interval) {
         if case .committed = outcomes[id]?.outcome { return }
         let minute = until.milliseconds / 60_000 + 1
         outcomes[id] = (outcome, minute)
@@ -29,7 +33,7 @@ struct CommandMemory: Sendable {
         oldest = min(oldest, minute)
     }
 
-    mutating func forget(before now: Timestamp) {
+    mutating func forget(before now: Interval) {
         let current = now.milliseconds / 60_000
         guard oldest < current else { return }
         for minute in minutes.keys where minute < current {

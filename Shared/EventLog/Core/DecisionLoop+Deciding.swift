@@ -4,16 +4,32 @@ internal import EventSchema
 /// Decisions on the speculative state.
 extension DecisionLoop {
     mutating func decideOpen(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
-        guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local) else { return }
+        guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local), !isGivingWay(at: local) else { return }
         if isProjected { prepareBatch(actions: &actions) }
-        while speculative.pending.count < window, mayDecide, let input = open.removeFirst() {
+        while speculative.pending.count < window, mayDecide, let input = open.first {
+            // Before anything is dropped as too late, the time must be certain.
+            if let deadline = input.message?.deadline, deadline < now, clock.isStale(at: local) {
+                askTime(at: local, actions: &actions)
+                break
+            }
+            open.removeFirst()
             if case .deciding(let left) = projection.phase { projection.phase = .deciding(left - 1) }
-            decide(input, now: now, actions: &actions)
+            decide(input, now: now, local: local, actions: &actions)
             // An event names every refusal that it passes, and no record takes any number of them.
-            if refusals.count >= settings.refusalsPerEvent { markPassed(now: now, actions: &actions) }
+            if refusals.count >= settings.refusalsPerEvent { markPassed(now: now, local: local, actions: &actions) }
         }
-        markPassed(now: now, actions: &actions)
+        markPassed(now: now, local: local, actions: &actions)
         becomeCertain()
+    }
+
+    /// While another owner is about, each waits a random time before it decides anything new: who decides first is mostly read
+    /// by the other one before that decides too, and goes on to be first. Where both decide at once, one of two records is void.
+    private mutating func isGivingWay(at local: LocalInstant) -> Bool {
+        guard local < contendedUntil, speculative.pending.isEmpty, let place = open.first?.source.place else { return false }
+        if let waitedFor, waitedFor == place { return false }
+        waitedFor = place
+        block(for: .milliseconds(Int64.random(in: 0...wait.milliseconds, using: &random)), at: local)
+        return local < blockedUntil
     }
 
     private var mayDecide: Bool {
@@ -22,25 +38,29 @@ extension DecisionLoop {
         return false
     }
 
-    private mutating func decide(_ input: OpenInput<Domain.Input>, now: Timestamp, actions: inout [LoopAction<Domain>]) {
+    private mutating func decide(
+        _ input: OpenInput<Domain.Input>, now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]
+    ) {
         if let place = input.source.place {
             guard place.next > speculative.inboxes.offset(of: place.topic) else { return }
         }
         advance(past: input.source)
         guard case .input(let work) = input.work else { return pass(input) }
         counters.decided += 1
-        if let message = input.message, message.isCommand {
-            if let deadline = message.deadline, now > deadline { return expire(input, message, now: now) }
-            if repeated(input, message) { return }
-        }
+        if let message = input.message, message.isCommand, repeated(input, message) { return }
         let key = domain.key(of: work)
         let aggregate = speculative.aggregates[key]?.aggregate ?? aggregates[key] ?? domain.initial
         let time = decisionTime(input.message?.time ?? now)
         switch domain.decide(work, at: time, given: aggregate) {
         case .event(let event):
-            speculate(event, key: key, aggregate: aggregate, from: input, at: time, actions: &actions)
+            // After an outage nobody gets a burst of stale events. A refusal is one, late or not: who was in time may have told
+            // it, and the same command must not be decided otherwise when it comes again.
+            if let message = input.message, message.isCommand, let deadline = message.deadline, now > deadline {
+                return expire(input, message, now: now)
+            }
+            speculate(event, key: key, aggregate: aggregate, from: input, at: time, local: local, actions: &actions)
         case .refusal(let code):
-            refuse(input, code: code)
+            refuse(input, code: code, now: now)
         case .nothing:
             pass(input)
         }
@@ -66,14 +86,14 @@ extension DecisionLoop {
 
     private mutating func speculate(
         _ event: Domain.Event, key: Domain.Key, aggregate: Domain.Aggregate, from input: OpenInput<Domain.Input>, at time: Timestamp,
-        actions: inout [LoopAction<Domain>]
+        local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) {
         let message = input.message
         let body = domain.encode(event)
         // What no record asks for belongs where its subject does.
         let recordKey = message?.key ?? body.subject.flatMap(Subject.init)?.routingKey.bytes ?? []
         let sequence = append(
-            body, key: recordKey, time: time, cause: message, event: event, aggregate: key, actions: &actions)
+            body, key: recordKey, time: time, cause: message, event: event, aggregate: key, local: local, actions: &actions)
         var aggregate = aggregate
         domain.evolve(&aggregate, with: event, at: time)
         speculative.aggregates[key] = (aggregate, sequence)
@@ -83,14 +103,14 @@ extension DecisionLoop {
 
     /// A refusal is told once the head that it was decided on is settled; where another owner could have decided otherwise,
     /// once an event is settled that passes the command.
-    private mutating func refuse(_ input: OpenInput<Domain.Input>, code: String) {
+    private mutating func refuse(_ input: OpenInput<Domain.Input>, code: String, now: Timestamp) {
         counters.refused += 1
         guard let message = input.message, message.isCommand else { return pass(input) }
         refusals.append(
             PendingRefusal(
                 refused: RefusedCommand(
-                    id: message.id, code: code, fingerprint: message.fingerprint,
-                    remember: max(message.remember, settings.longestBudget + settings.duplicateWindow))))
+                    id: message.id, code: code, fingerprint: message.fingerprint, remember: memorable(message))))
+        if let deadline = message.deadline, now > deadline { return pass(input) }
         tellLater(input, domain.answer(forRefusal: code))
     }
 
@@ -107,6 +127,12 @@ extension DecisionLoop {
         speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence, outcome: .nothing))
     }
 
+    /// Another owner may have decided it in time: only an event that passes it makes it certain that nobody did.
+    private mutating func passUncertain(_ input: OpenInput<Domain.Input>) {
+        speculative.passed += 1
+        speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence + 1, outcome: .nothing))
+    }
+
     private mutating func expire(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, now: Timestamp) {
         counters.expired += 1
         speculative.isUndetermined = true
@@ -118,7 +144,7 @@ extension DecisionLoop {
                         id: message.id, code: nil, fingerprint: message.fingerprint,
                         remember: settings.longestBudget + settings.duplicateWindow)))
         }
-        pass(input)
+        passUncertain(input)
     }
 
     /// Whether the command is one whose outcome is known; then it is answered again, to the address in this copy.
@@ -128,23 +154,20 @@ extension DecisionLoop {
             repeatAnswer(input, known.answer, after: known.sequence)
             return true
         }
-        if let known = refusals.last(where: { $0.refused.id == message.id }) {
-            guard let code = known.refused.code else { return droppedBefore(input, message, known.refused.fingerprint) }
-            counters.repeated += 1
-            tellLater(input, domain.answer(forRefusal: code))
-            return true
-        }
-        switch memory[message.id] {
-        case .committed(let sequence, let answer):
+        if case .committed(let sequence, let answer) = memory[message.id] {
             counters.repeated += 1
             repeatAnswer(input, answer, after: sequence)
+            return true
+        }
+        let outcome = refusals.last { $0.refused.id == message.id }.map { CommandMemory.Outcome($0.refused) } ?? memory[message.id]
+        switch outcome {
         case .refused(let code):
             counters.repeated += 1
             tellLater(input, domain.answer(forRefusal: code))
+            return true
         case .expired(let fingerprint): return droppedBefore(input, message, fingerprint)
-        case nil: return false
+        case .committed, nil: return false
         }
-        return true
     }
 
     private mutating func repeatAnswer(_ input: OpenInput<Domain.Input>, _ answer: Answer?, after sequence: Int64) {
@@ -158,7 +181,7 @@ extension DecisionLoop {
         guard fingerprint == message.fingerprint else { return false }
         counters.repeated += 1
         speculative.isUndetermined = true
-        pass(input)
+        passUncertain(input)
         return true
     }
 
@@ -166,7 +189,7 @@ extension DecisionLoop {
 
     private mutating func append(
         _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, event: Domain.Event?, aggregate: Domain.Key?,
-        actions: inout [LoopAction<Domain>]
+        local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) -> Int64 {
         let sequence = speculative.head.sequence + 1
         // Whoever waits is told once, by the service that owes the answer; so only its events say who waits.
@@ -187,7 +210,9 @@ extension DecisionLoop {
             PendingEvent(
                 sequence: sequence, hash: hash, event: event, key: aggregate,
                 command: cause.flatMap { $0.isCommand ? $0.id : nil }))
-        actions.append(.append(record, AppendToken(speculation: speculation, sequence: sequence)))
+        let token = AppendToken(speculation: speculation, sequence: sequence)
+        sent[token] = local
+        actions.append(.append(record, token))
         return sequence
     }
 
@@ -213,14 +238,17 @@ extension DecisionLoop {
     }
 
     /// Writes an event of the log itself where no domain event came to pass what must be passed.
-    private mutating func markPassed(now: Timestamp, actions: inout [LoopAction<Domain>]) {
+    private mutating func markPassed(now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]) {
         let unnamed = refusals.isEmpty ? 0 : refusals.count { $0.namedBy == nil }
         guard speculative.owesEvent || unnamed >= settings.refusalsPerEvent || speculative.passed >= settings.passedPerEvent,
             speculative.pending.count < window
         else { return }
         counters.passed += 1
         let body = EventBody(type: LogRecordType.passed, subject: nil, data: Array("{}".utf8))
-        _ = append(body, key: [], time: decisionTime(now), cause: nil, event: nil, aggregate: nil, actions: &actions)
+        // It must not make the next command be decided at another time than by an owner who did not write it.
+        let passed = speculative.inboxes.commands.values.map(\.time).max() ?? now
+        let time = speculative.time.milliseconds > 0 ? speculative.time : passed
+        _ = append(body, key: [], time: time, cause: nil, event: nil, aggregate: nil, local: local, actions: &actions)
     }
 
     // MARK: Starting over

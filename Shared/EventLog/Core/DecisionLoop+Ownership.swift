@@ -40,29 +40,32 @@ extension DecisionLoop {
         // The clock runs on meanwhile, and may be set.
         clock = LogClock()
         isProbing = false
+        sent.removeAll()
     }
 
-    /// What the group may store: how far commands were read whose outcome is certain and told, and for a state in memory the
-    /// newest position of the own events that lies a window back.
+    /// What the group may store: how far commands were read whose outcome is told, and named by a confirmed event (who reads on
+    /// from there must know what was refused), and for a state in memory the newest position of the own events that lies a
+    /// window back.
     public mutating func commits(at local: LocalInstant) -> [TopicPartition: CommittedOffset] {
         var commits: [TopicPartition: CommittedOffset] = [:]
         guard isOwner, isCaughtUp else { return commits }
         if let topic = settings.inboxes.first(where: { $0.kind == .commands }), speculative.decided.isEmpty, answers.isEmpty,
-            speculative.pending.isEmpty, let position = speculative.inboxes.commands[topic]
+            speculative.pending.isEmpty, refusals.isEmpty, let position = speculative.inboxes.commands[topic]
         {
             commits[TopicPartition(topic, partition)] = CommittedOffset(
                 offset: position.offset, metadata: CommitMetadata(time: position.time, head: chain.position).encoded)
         }
-        if case .memory(let window) = settings.storage, let now = clock.now(at: local), let position = newest(before: now - window) {
+        // A clock that jumped ahead made the chain look a little older than it is.
+        if case .memory(let window) = settings.storage, let position = newest(before: age.elapsed - window - settings.longestBudget) {
             commits[own] = CommittedOffset(offset: position.offset, metadata: position.encoded)
         }
         return commits
     }
 
-    /// The newest noted position that was reached before `time`; older ones are forgotten.
-    mutating func newest(before time: Timestamp) -> ChainPosition? {
+    /// The newest noted position that was reached before the chain was of this age; older ones are forgotten.
+    mutating func newest(before age: Interval) -> ChainPosition? {
         var found: Milestone?
-        while let first = milestones.first, first.time < time {
+        while let first = milestones.first, first.age < age {
             found = first
             milestones.removeFirst()
         }

@@ -34,7 +34,7 @@ extension DecisionLoop {
         }
         projection.phase = .deciding(count)
         aggregates = batch.aggregates
-        let until = lastTime + settings.longestBudget + settings.duplicateWindow
+        let until = age.elapsed + settings.longestBudget + settings.duplicateWindow
         for (id, answer) in batch.known { memory.remember(id, .committed(0, answer), until: until) }
     }
 
@@ -46,7 +46,7 @@ extension DecisionLoop {
         let events = Array(projection.events.prefix(2 * settings.window))
         guard let last = events.last else { return }
         projection.inFlight = events.count
-        let answersFrom = newest(before: last.envelope.appended - settings.longestBudget)
+        let answersFrom = newest(before: age.elapsed - settings.longestBudget)
         let to = Checkpoint(position: last.position, answersFrom: answersFrom ?? projection.checkpoint?.answersFrom ?? origin)
         actions.append(.project(ProjectionBatch(from: projection.checkpoint?.position, to: to, events: events)))
         projection.next = to

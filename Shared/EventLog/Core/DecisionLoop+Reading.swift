@@ -64,6 +64,8 @@ extension DecisionLoop {
             self.promised = nil
         }
         inboxes = envelope.inboxes
+        age.advance(to: envelope.appended)
+        if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
         let event = try event(of: envelope)
         if let event, !isProjected {
@@ -84,7 +86,16 @@ extension DecisionLoop {
         } else {
             actions.append(.happened(confirmed))
         }
-        note(envelope.appended)
+        noteMilestone()
+    }
+
+    /// The clock was wrong and is right again: what was decided in the future is void, for good.
+    private mutating func forgetFuture(after now: Timestamp) {
+        for key in aggregates.keys {
+            guard var aggregate = aggregates[key] else { continue }
+            domain.forgetFuture(&aggregate, after: now)
+            aggregates[key] = aggregate
+        }
     }
 
     private func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
@@ -100,13 +111,12 @@ extension DecisionLoop {
 
     private mutating func remember(_ envelope: EventEnvelope, answer: Answer?) {
         if let causation = envelope.causation, envelope.remember > .zero {
-            memory.remember(causation, .committed(envelope.sequence, answer), until: envelope.appended + envelope.remember)
+            memory.remember(causation, .committed(envelope.sequence, answer), until: age.elapsed + envelope.remember)
         }
         for refused in envelope.refused {
-            let outcome: CommandMemory.Outcome = refused.code.map { .refused($0) } ?? .expired(refused.fingerprint)
-            memory.remember(refused.id, outcome, until: envelope.appended + refused.remember)
+            memory.remember(refused.id, CommandMemory.Outcome(refused), until: age.elapsed + refused.remember)
         }
-        memory.forget(before: envelope.appended)
+        memory.forget(before: age.elapsed)
     }
 
     /// Every valid event is answered by the owner that reads it, whoever wrote it.
@@ -131,32 +141,33 @@ extension DecisionLoop {
             if let command = first.command { speculative.commands[command] = nil }
             refusals.removeAll { $0.namedBy.map { $0 <= first.sequence } ?? false }
             window = min(window * 2, settings.window)
-            wait = .milliseconds(1)
+            wait = max(.milliseconds(wait.milliseconds / 2), .milliseconds(1))
             if speculative.pending.isEmpty { speculative.head = chain.head }
             becomeCertain()
             return
         }
         if envelope.writer != writer { counters.foreign += 1 }
-        let lostWork = !speculative.pending.isEmpty || !speculative.decided.isEmpty
         dropSpeculation()
-        guard isOwner, envelope.writer != writer, lostWork else { return }
-        block(for: .milliseconds(Int64.random(in: 0...wait.milliseconds, using: &random)), at: local)
+        // What was there at the take-over is the predecessor's.
+        guard isOwner, envelope.writer != writer, envelope.offset >= endAtTakeOver else { return }
+        contendedUntil = local + .seconds(10)
+        waitedFor = nil
         wait = min(.milliseconds(wait.milliseconds * 2), settings.longestWait)
     }
 
     /// Remembers where a later start may begin.
-    private mutating func note(_ time: Timestamp) {
+    private mutating func noteMilestone() {
         let spacing = isProjected ? settings.longestBudget.milliseconds / 10 : 10_000
-        if let last = milestones.last, time.milliseconds - last.time.milliseconds < spacing { return }
-        milestones.append(Milestone(time: time, position: chain.position))
+        if let last = milestones.last, (age.elapsed - last.age).milliseconds < spacing { return }
+        milestones.append(Milestone(age: age.elapsed, position: chain.position))
     }
 
     /// Forgets aggregates that have no influence any more: a few for each event, so that no event pays for many.
     private mutating func forgetSpent(touching key: Domain.Key, at now: Timestamp) {
         guard case .memory(let window) = settings.storage else { return }
-        touched.append((now, key))
+        touched.append((age.elapsed, key))
         for _ in 0..<2 {
-            guard let first = touched.first, first.time + window < now else { return }
+            guard let first = touched.first, first.age + window < age.elapsed else { return }
             touched.removeFirst()
             if let aggregate = aggregates[first.key], domain.isSpent(aggregate, at: now) { aggregates[first.key] = nil }
         }
@@ -165,11 +176,8 @@ extension DecisionLoop {
     // MARK: Inboxes
 
     /// Starts reading the inboxes once the own events say how far they had been read.
-    mutating func startReading(actions: inout [LoopAction<Domain>]) {
-        if !clock.isKnown, !isProbing {
-            isProbing = true
-            actions.append(.probe(probe))
-        }
+    mutating func startReading(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
+        if !clock.isKnown { askTime(at: local, actions: &actions) }
         guard isCaughtUp, readers.isEmpty else { return }
         for topic in settings.inboxes { startReading(topic, actions: &actions) }
     }
@@ -204,6 +212,15 @@ extension DecisionLoop {
             if let reader = readers[topic] { actions.append(.follow(TopicPartition(topic, partition), from: reader.next)) }
         }
         paused.removeAll()
+    }
+
+    /// Appends a probe, from whose acknowledgement the log's clock is learnt.
+    mutating func askTime(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
+        guard !isProbing else { return }
+        isProbing = true
+        probes += 1
+        probedAt = local
+        actions.append(.probe(probe))
     }
 
     private var probe: OutgoingRecord {

@@ -24,8 +24,10 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var inboxes = InboxPositions()
     var lastTime = Timestamp(milliseconds: 0)
     var aggregates: [Domain.Key: Domain.Aggregate] = [:]
+    /// How long events were seen to come.
+    var age = ChainAge()
     /// Keys of events, in their order: what may be forgotten after the window.
-    var touched = Queue<(time: Timestamp, key: Domain.Key)>()
+    var touched = Queue<(age: Interval, key: Domain.Key)>()
     var memory = CommandMemory()
     /// Where the group's committed offset says that reading the commands may go on.
     var resumption: CommandPosition?
@@ -41,6 +43,11 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var paused: Set<Topic> = []
     var clock = LogClock()
     var isProbing = false
+    /// Probes on their way, and when the last one was sent.
+    var probes = 0
+    var probedAt = LocalInstant(milliseconds: .min)
+    /// When appends were sent that are not acknowledged.
+    var sent: [AppendToken: LocalInstant] = [:]
 
     // Speculation.
     var speculation: UInt64
@@ -49,7 +56,12 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var open = Queue<OpenInput<Domain.Input>>()
     var window: Int
     var blockedUntil = LocalInstant(milliseconds: .min)
+    /// The longest wait before the next decision while another owner is about: it doubles with each event of the other one, and
+    /// halves with each own one, so that soon one of them waits long and the other hardly at all.
     var wait: Interval = .milliseconds(1)
+    var contendedUntil = LocalInstant(milliseconds: .min)
+    /// The input before whose decision was waited last.
+    var waitedFor: (topic: Topic, next: Int64)?
     var random: any RandomNumberGenerator & Sendable
 
     /// Refusals that no confirmed event names yet.
@@ -101,16 +113,21 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .reachedEnd(let partition, let end): try reachedEnd(partition, end: end, actions: &actions)
         case .outOfRange(let partition, let begin, let end): try outOfRange(partition, begin: begin, end: end, actions: &actions)
         case .interrupted(let partition): interrupted(partition, actions: &actions)
-        case .appended(_, let appended): clock.learn(appended.time, at: local)
+        case .appended(let token, let appended): clock.learn(appended.time, sent: sent.removeValue(forKey: token), at: local)
         case .failed(let token):
+            sent[token] = nil
             if token.speculation == speculation, !speculative.pending.isEmpty {
                 dropSpeculation()
                 block(for: settings.longestWait, at: local)
             }
         case .probed(let appended):
             isProbing = false
-            clock.learn(appended.time, at: local)
-        case .probeFailed: isProbing = false
+            // Of several it cannot be told which one this is.
+            clock.learn(appended.time, sent: probes == 1 ? probedAt : nil, at: local)
+            probes -= 1
+        case .probeFailed:
+            isProbing = false
+            probes -= 1
         case .loaded(let batch): loaded(batch)
         case .projected(let outcome): try projected(outcome, actions: &actions)
         case .submit(let input):
@@ -130,7 +147,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
             if isCaughtUp, !authenticator.holds(chain.head.key) {
                 throw LogError(.unreadable, "\(own) goes on under MAC key \(chain.head.key), which this service does not hold")
             }
-            startReading(actions: &actions)
+            startReading(at: local, actions: &actions)
             decideOpen(at: local, actions: &actions)
             project(actions: &actions)
             if mayResumeReading { actions.append(.wake(local)) }
@@ -273,7 +290,7 @@ struct EarnedAnswer: Sendable {
 }
 
 struct Milestone: Sendable {
-    var time: Timestamp
+    var age: Interval
     var position: ChainPosition
 }
 

@@ -79,6 +79,7 @@ public enum LogEvent: Sendable {
     /// The partition has no such offset: it ends before it (`begin ... end` is what it has), or retention has removed it.
     case outOfRange(TopicPartition, begin: Int64, end: Int64)
     /// The leader changed or fetching failed and goes on: what was read before must be looked at again (follow from the head).
+    /// What else the same poll brings of the partition comes from before.
     case interrupted(TopicPartition)
 }
 

@@ -15,6 +15,8 @@ struct LoopSession<Store: ProjectionStore> {
     var gaveUp: [Int: LogError] = [:]
     var loads: [Int: LoadRequest<Domain.Key>] = [:]
     var projections: [Int: ProjectionBatch<Domain.Event>] = [:]
+    /// Partitions that are followed from elsewhere since the last poll: what else it brought of them is out of place.
+    var moved: Set<TopicPartition> = []
     var wakeAt = LocalInstant(milliseconds: .max)
     var commitAt = LocalInstant(milliseconds: 0)
     var isWaiting = false
@@ -131,6 +133,7 @@ struct LoopSession<Store: ProjectionStore> {
         // While one partition has something to do all the time, the others are woken nevertheless when theirs is due.
         let isTime = events.isEmpty || SteadyClock.now >= due
         if isTime { wakeAt = LocalInstant(milliseconds: .max) }
+        moved.removeAll()
         for event in events { take(event) }
         for (partition, input) in driver.mail.withLock({ takeInputs(&$0) }) { feed(input, to: partition) }
         if isTime { for partition in loops.keys { feed(.tick, to: partition) } }
@@ -157,13 +160,14 @@ struct LoopSession<Store: ProjectionStore> {
             for partition in partitions { release(partition) }
             driver.notice(.released(partitions))
         case .records(let partition, let records):
-            for record in records { feed(.record(record), to: partition.partition) }
-        case .reachedEnd(let partition, let end):
+            for record in records where !moved.contains(partition) { feed(.record(record), to: partition.partition) }
+        case .reachedEnd(let partition, let end) where !moved.contains(partition):
             feed(.reachedEnd(partition, end: end), to: partition.partition)
-        case .outOfRange(let partition, let begin, let end):
+        case .outOfRange(let partition, let begin, let end) where !moved.contains(partition):
             feed(.outOfRange(partition, begin: begin, end: end), to: partition.partition)
-        case .interrupted(let partition):
+        case .interrupted(let partition) where !moved.contains(partition):
             feed(.interrupted(partition), to: partition.partition)
+        case .reachedEnd, .outOfRange, .interrupted: break
         }
     }
 
@@ -264,7 +268,9 @@ struct LoopSession<Store: ProjectionStore> {
             producer?.append(record) { result in
                 if case .failure = result { driver.shown.withLock { $0.appendFailures += 1 } }
             }
-        case .follow(let partition, let offset): consumer?.follow(partition, from: offset)
+        case .follow(let partition, let offset):
+            consumer?.follow(partition, from: offset)
+            moved.insert(partition)
         case .unfollow(let partition): consumer?.unfollow(partition)
         case .load(let request): loads[partition] = request
         case .project(let batch): projections[partition] = batch

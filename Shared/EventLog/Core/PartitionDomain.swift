@@ -30,6 +30,10 @@ public protocol PartitionDomain: Sendable {
     /// Whether the aggregate has no influence on decisions any more and may be forgotten.
     func isSpent(_ aggregate: Aggregate, at now: Timestamp) -> Bool
 
+    /// The log's clock was ahead and is right again: what the aggregate knows from after `now` is void. Only for states that
+    /// are kept in memory; in a projection, each decision leaves it out.
+    func forgetFuture(_ aggregate: inout Aggregate, after now: Timestamp)
+
     func encode(_ event: Event) -> EventBody
 
     /// Reads an event that this service wrote, now or in an older version. A type that this version does not know stops the
@@ -48,6 +52,8 @@ public protocol PartitionDomain: Sendable {
 }
 
 extension PartitionDomain {
+    public func forgetFuture(_ aggregate: inout Aggregate, after now: Timestamp) {}
+
     public func owesAnswer(to message: InboxMessage) -> Bool { message.isCommand }
 }
 

@@ -10,6 +10,8 @@ public final class SimulatedReader {
         var generation: Int
         var isFetching = false
         var isAtEnd = false
+        /// Whether the reader must say where to go on.
+        var isLost = false
     }
 
     private let broker: SimulatedBroker
@@ -41,7 +43,7 @@ public final class SimulatedReader {
     func notice(_ partition: TopicPartition) { fetch(partition) }
 
     private func fetch(_ partition: TopicPartition) {
-        guard let position = positions[partition], !position.isFetching else { return }
+        guard let position = positions[partition], !position.isFetching, !position.isLost else { return }
         positions[partition]?.isFetching = true
         broker.scheduler.after(broker.transit()) { [weak self] in self?.arrive(partition, position.generation) }
     }
@@ -57,11 +59,12 @@ public final class SimulatedReader {
         let bounds = broker.contents.bounds(of: partition)
         let epoch = broker.epoch(of: partition)
         if position.epoch != epoch || broker.chance(broker.faults.interrupt) {
-            position.epoch = epoch
+            position.isLost = true
             positions[partition] = position
             return deliver(.interrupted(partition))
         }
         guard bounds.lowerBound <= position.next, position.next <= bounds.upperBound else {
+            position.isLost = true
             positions[partition] = position
             return deliver(.outOfRange(partition, begin: bounds.lowerBound, end: bounds.upperBound))
         }
