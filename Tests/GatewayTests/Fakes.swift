@@ -101,9 +101,10 @@ final class ModelAnswers: AnswerStore {
                 if let answer = row.answer { return .answered(answer) }
                 if row.isHeld { return .held }
             }
-            let nonce = rows[scope]?.nonce ?? Random.bytes(16)
+            let known = rows[scope]
+            let nonce = known?.nonce ?? Random.bytes(16)
             rows[scope] = Row(body: body, nonce: nonce, isHeld: true, answer: nil)
-            return .mine(Hold(scope: scope, nonce: nonce, holder: [1], remaining: .seconds(3_600)))
+            return .mine(Hold(scope: scope, nonce: nonce, holder: [1], isFirst: known == nil, remaining: .seconds(3_600)))
         }
     }
 

@@ -147,6 +147,19 @@ import Testing
         #expect(remember > .seconds(3_590) && remember <= .seconds(3_600))
     }
 
+    @Test func `stays the same request when it comes again in vain before it comes to an end`() async throws {
+        let gateways = try await gateways(2, rates: [.confirm: Rate(1, per: .seconds(10))])
+        gateways[0].path.answer { _ in throw APIError.unavailable }
+        #expect(await gateways[0].confirm(TestGateway.confirm, headers: key(k)).status == .serviceUnavailable)
+        // Nothing is sent this time, but something was.
+        _ = await gateways[1].confirm("{}")
+        #expect(await gateways[1].confirm(TestGateway.confirm, headers: key(k)).status == .tooManyRequests)
+        gateways[1].quotas.now.withLock { $0 += 10_000 }
+        #expect(await gateways[1].confirm(TestGateway.confirm, headers: key(k)).status == .ok)
+        let ids = gateways.flatMap { $0.path.commands }.map { $0.identity.id(of: .confirmCode) }
+        #expect(ids.count == 2 && Set(ids).count == 1)
+    }
+
     @Test func `of a gateway that has died is taken over after its lease`() async throws {
         let postgres = try await TestPostgres.shared
         let store = PostgresAnswers(postgres.pool)

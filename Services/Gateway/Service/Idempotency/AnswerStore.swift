@@ -11,8 +11,10 @@ public protocol AnswerStore: Sendable {
     /// Keeps the first answer and gives the one that is kept, which may be another's.
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8]
 
-    /// Ends the work without an answer: the next one may begin at once. Unless something was sent for it, the request is
-    /// forgotten altogether.
+    /// Ends the work without an answer: the next one may begin at once.
+    ///
+    /// - Parameter forgets: whether the request is forgotten altogether. Only who is sure that nothing was ever sent for it may
+    ///   ask for that: whoever gets it again would send another command.
     func release(_ hold: Hold, forgets: Bool) async throws
 }
 
@@ -33,13 +35,16 @@ public struct Hold: Hashable, Sendable {
     public var nonce: [UInt8]
     /// Drawn for each hold.
     public var holder: [UInt8]
+    /// Whether nobody has worked on the request before.
+    public var isFirst: Bool
     /// How much longer the request is remembered.
     public var remaining: Duration
 
-    public init(scope: [UInt8], nonce: [UInt8], holder: [UInt8], remaining: Duration) {
+    public init(scope: [UInt8], nonce: [UInt8], holder: [UInt8], isFirst: Bool, remaining: Duration) {
         self.scope = scope
         self.nonce = nonce
         self.holder = holder
+        self.isFirst = isFirst
         self.remaining = remaining
     }
 }

@@ -92,7 +92,8 @@ public struct Idempotency: Middleware {
     }
 
     private func release(_ hold: Hold, _ identity: CommandIdentity) async {
-        let forgets = !identity.mayHaveOutcome
+        // What an earlier holder has sent may have an outcome, too.
+        let forgets = hold.isFirst && !identity.mayHaveOutcome
         await settle { [store] in try await store.release(hold, forgets: forgets) }
     }
 

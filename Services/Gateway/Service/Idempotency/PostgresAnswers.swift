@@ -43,7 +43,10 @@ public struct PostgresAnswers: AnswerStore {
             let (isMine, nonce, kept, answer, remaining) = try row.decode(
                 Bool.self, [UInt8].self, [UInt8].self, [UInt8]?.self, Int64.self)
             if isMine {
-                return .mine(Hold(scope: scope, nonce: nonce, holder: holder, remaining: .milliseconds(max(0, remaining))))
+                return .mine(
+                    Hold(
+                        scope: scope, nonce: nonce, holder: holder, isFirst: nonce == fresh,
+                        remaining: .milliseconds(max(0, remaining))))
             }
             guard constantTimeEquals(kept, body) else { return .otherBody }
             return answer.map(Claim.answered) ?? .held
