@@ -13,7 +13,9 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A library of the shared part, or of a service.
-func library(_ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []) -> Target {
+func library(
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
     .target(name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources, swiftSettings: strict)
 }
 
@@ -76,21 +78,30 @@ let package = Package(
         // Gateway
         library(
             "GatewayService", "Services/Gateway/Service",
-            ["EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"],
+            [
+                "EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime",
+                "Sealing",
+            ],
             resources: [.embedInCode("Migrations")]),
         service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Verification
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),
         library(
             "VerificationService", "Services/Verification/Service",
-            ["VerificationDomain", "LoopService", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime", "Sealing"]),
-        service("verification", "Services/Verification/Main", ["VerificationService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
+            [
+                "VerificationDomain", "LoopService", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "Postgres", "Runtime",
+                "Sealing",
+            ]),
+        service(
+            "verification", "Services/Verification/Main",
+            ["VerificationService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Identity
         library("IdentityDomain", "Services/Identity/Domain", ["EventSchema"]),
         library(
             "IdentityService", "Services/Identity/Service",
             [
-                "IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections", "Runtime",
+                "IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections",
+                "Runtime",
                 "Sealing",
             ],
             resources: [.embedInCode("Migrations")]),
@@ -100,7 +111,8 @@ let package = Package(
         library(
             "NotifierService", "Services/Notifier/Service",
             [
-                "NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections", "Runtime",
+                "NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections",
+                "Runtime",
                 "Sealing",
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("Templates")]),
@@ -112,30 +124,47 @@ let package = Package(
         tests("CryptoTests", ["Crypto"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
-        tests("SimulationTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
-        tests("LogContractTests", ["EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime", "TestSupport"]),
+        tests(
+            "SimulationTests",
+            ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
+        tests(
+            "LogContractTests",
+            [
+                "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime",
+                "TestSupport",
+            ]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
-        tests("VerificationTests", ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
+        tests(
+            "VerificationTests",
+            ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
         tests(
             "IdentityTests",
             [
-                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog", "EventLogSimulated",
+                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog",
+                "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),
         tests(
             "NotifierTests",
             [
-                "TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog", "EventLogSimulated",
+                "TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog",
+                "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),
-        tests("GatewayTests", ["TestSupport", "GatewayService", "EventLogPostgres", "Identifiers", "LoopService", "EventSchema", "Crypto", "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing"]),
+        tests(
+            "GatewayTests",
+            [
+                "TestSupport", "GatewayService", "EventLogPostgres", "Identifiers", "LoopService", "EventSchema", "Crypto",
+                "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing",
+            ]),
         tests(
             "LoopServiceTests",
             [
-                "TestSupport", "LoopService", "Projections", "EventLog", "EventLogSimulated", "EventSchema", "Crypto", "Postgres", "Runtime",
+                "TestSupport", "LoopService", "Projections", "EventLog", "EventLogSimulated", "EventSchema", "Crypto", "Postgres",
+                "Runtime",
             ]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
         tests("SystemTests", ["HTTP", "JSON", "Runtime"]),

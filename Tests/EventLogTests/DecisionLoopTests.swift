@@ -248,7 +248,8 @@ import Testing
                 service: .identity, storage: .memory(window: .hours(1)), inboxes: [.verificationEvents], events: .identityEvents)
             settings.window = 8
             let loop = DecisionLoop(
-                Ledger(type: "latchkey.test.settled.v1", owesEvents: owesAnswers), settings: settings, partition: 0, log: Scene.logID,
+                Ledger(type: "latchkey.test.settled.v1", owesEvents: owesAnswers), settings: settings, partition: 0,
+                log: Scene.logID,
                 authenticator: Scene.authenticator, writer: "b", start: nil, random: SystemRandomNumberGenerator())
             var follower = Scene.Owner(loop: loop, next: [TopicPartition(.identityEvents, 0): 0])
             try scene.give(.tookOver(end: 0, committed: nil), to: &follower)

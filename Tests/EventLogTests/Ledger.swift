@@ -19,8 +19,11 @@ struct Ledger: PartitionDomain {
     func owesAnswer(to message: InboxMessage) -> Bool { message.isCommand || owesEvents }
 
     func read(_ message: InboxMessage) -> Reading<Deposit> {
-        guard ["latchkey.test.deposit.v1", "latchkey.test.deposited.v1"].contains(message.type) else { return message.type == "latchkey.test.other.v1" ? .ignored : .unknownType }
-        guard let json = try? JSON.parse(message.data), let account = json["account"]?.string, let amount = json["amount"]?.int64 else {
+        guard ["latchkey.test.deposit.v1", "latchkey.test.deposited.v1"].contains(message.type) else {
+            return message.type == "latchkey.test.other.v1" ? .ignored : .unknownType
+        }
+        guard let json = try? JSON.parse(message.data), let account = json["account"]?.string, let amount = json["amount"]?.int64
+        else {
             return .malformed
         }
         return .input(Deposit(account: account, amount: amount))

@@ -27,7 +27,8 @@ struct Scene {
 
     func owner(
         _ name: String, domain: Ledger = Ledger(), start: ChainPosition? = nil, window: Int = 256,
-        storage: LoopSettings.Storage = .memory(window: .hours(1)), checkpoint: Checkpoint? = nil, inboxes: [Topic] = [.verificationCommands],
+        storage: LoopSettings.Storage = .memory(window: .hours(1)), checkpoint: Checkpoint? = nil,
+        inboxes: [Topic] = [.verificationCommands],
         longestQueue: Int = 4_096
     ) -> Owner {
         var settings = LoopSettings(service: .verification, storage: storage, inboxes: inboxes, events: .verificationEvents)
@@ -48,7 +49,8 @@ struct Scene {
         let offset = end(of: record.partition)
         records[record.partition, default: []].append(
             Record(
-                partition: record.partition, offset: offset, time: now, key: record.key, headers: record.headers, value: record.value))
+                partition: record.partition, offset: offset, time: now, key: record.key, headers: record.headers,
+                value: record.value))
         return Appended(offset: offset, time: now)
     }
 

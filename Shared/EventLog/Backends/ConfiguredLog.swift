@@ -16,7 +16,8 @@ public enum ConfiguredLog {
     /// there has another shape. Blocks.
     public static func provision(_ settings: CommonSettings) throws(LogError) {
         switch settings.log {
-        case .postgres: try PostgresLog.provision(PostgresLog.Configuration(settings.logDatabaseURL), partitions: settings.partitions)
+        case .postgres:
+            try PostgresLog.provision(PostgresLog.Configuration(settings.logDatabaseURL), partitions: settings.partitions)
         case .kafka: try KafkaLog(KafkaSettings(variables: settings.kafka)).provision(partitions: settings.partitions)
         }
     }

@@ -21,7 +21,8 @@ public struct ChainHead: Hashable, Sendable {
 
     /// Before the first event: its hash names log, topic and partition, so that no chain can stand in another's place.
     public static func genesis(of partition: TopicPartition, in log: [UInt8]) -> ChainHead {
-        let named = RecordDigest.canonical(partition, key: log, headers: [], value: Array("latchkey.log.genesis.v1".utf8), withMAC: true)
+        let named = RecordDigest.canonical(
+            partition, key: log, headers: [], value: Array("latchkey.log.genesis.v1".utf8), withMAC: true)
         return ChainHead(sequence: 0, hash: SHA256.hash(named), offset: -1, key: 1)
     }
 }

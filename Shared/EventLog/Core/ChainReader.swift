@@ -1,5 +1,5 @@
-internal import JSON
 public import EventSchema
+internal import JSON
 
 /// Decides which records of a partition are valid events. Every reader applies this one rule to the same records, so all
 /// agree, for ever: **an event is valid if and only if its MAC verifies, its writer owns the topic, its sequence is the
@@ -45,7 +45,8 @@ public struct ChainReader: Sendable {
     public mutating func read(_ record: Record) throws(LogError) -> Step {
         if isRecognising {
             guard record.offset == head.offset, record.hash == head.hash else {
-                throw LogError(.truncated, "\(partition) holds another record than before at offset \(head.offset): the log has lost data")
+                throw LogError(
+                    .truncated, "\(partition) holds another record than before at offset \(head.offset): the log has lost data")
             }
             isRecognising = false
             return .known
@@ -58,7 +59,8 @@ public struct ChainReader: Sendable {
     /// The partition ends at `end`. Fails with `.truncated` when it once was longer.
     public func reachedEnd(_ end: Int64) throws(LogError) {
         guard !isRecognising, end >= position.offset else {
-            throw LogError(.truncated, "\(partition) ends at offset \(end) and was read up to \(position.offset): the log has lost data")
+            throw LogError(
+                .truncated, "\(partition) ends at offset \(end) and was read up to \(position.offset): the log has lost data")
         }
     }
 
@@ -82,7 +84,9 @@ public struct ChainReader: Sendable {
         guard envelope.previous == head.hash else { return .void(.outdated) }
         var key = head.key
         if envelope.body.type == LogRecordType.macKeyIntroduced {
-            guard let introduced = MACKeyIntroduced(envelope.body.data), introduced.key == key + 1 else { return .void(.malformed) }
+            guard let introduced = MACKeyIntroduced(envelope.body.data), introduced.key == key + 1 else {
+                return .void(.malformed)
+            }
             key = introduced.key
         }
         position.head = ChainHead(sequence: sequence, hash: record.hash, offset: record.offset, key: key)

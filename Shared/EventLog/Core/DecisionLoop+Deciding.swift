@@ -85,7 +85,8 @@ extension DecisionLoop {
     // MARK: Outcomes
 
     private mutating func speculate(
-        _ event: Domain.Event, key: Domain.Key, aggregate: Domain.Aggregate, from input: OpenInput<Domain.Input>, at time: Timestamp,
+        _ event: Domain.Event, key: Domain.Key, aggregate: Domain.Aggregate, from input: OpenInput<Domain.Input>,
+        at time: Timestamp,
         local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) {
         let message = input.message
@@ -115,7 +116,9 @@ extension DecisionLoop {
     }
 
     private mutating func tellLater(_ input: OpenInput<Domain.Input>, _ answer: Answer?) {
-        guard let answer, let message = input.message, message.replyTo != nil, domain.owesAnswer(to: message) else { return pass(input) }
+        guard let answer, let message = input.message, message.replyTo != nil, domain.owesAnswer(to: message) else {
+            return pass(input)
+        }
         speculative.passed += 1
         let sequence = speculative.head.sequence + (speculative.isUndetermined ? 1 : 0)
         if speculative.isUndetermined { speculative.owesEvent = true }
@@ -159,7 +162,8 @@ extension DecisionLoop {
             repeatAnswer(input, answer, after: sequence)
             return true
         }
-        let outcome = refusals.last { $0.refused.id == message.id }.map { CommandMemory.Outcome($0.refused) } ?? memory[message.id]
+        let outcome =
+            refusals.last { $0.refused.id == message.id }.map { CommandMemory.Outcome($0.refused) } ?? memory[message.id]
         switch outcome {
         case .refused(let code):
             counters.repeated += 1
@@ -177,7 +181,8 @@ extension DecisionLoop {
             DecidedInput(input: input, sequence: max(sequence, speculative.head.sequence), outcome: outcome))
     }
 
-    private mutating func droppedBefore(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ fingerprint: [UInt8]) -> Bool {
+    private mutating func droppedBefore(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ fingerprint: [UInt8]) -> Bool
+    {
         guard fingerprint == message.fingerprint else { return false }
         counters.repeated += 1
         speculative.isUndetermined = true
@@ -197,7 +202,8 @@ extension DecisionLoop {
         let draft = EventDraft(
             id: eventID(sequence), body: body, key: key, time: time, inboxes: speculative.inboxes, writer: writer,
             service: settings.service, speculation: speculation, causation: cause?.id, traceParent: cause?.traceParent,
-            replyTo: awaited?.replyTo, deadline: awaited?.deadline, remember: memorable(cause), refused: nameRefusals(in: sequence))
+            replyTo: awaited?.replyTo, deadline: awaited?.deadline, remember: memorable(cause),
+            refused: nameRefusals(in: sequence))
         let record = draft.record(after: speculative.head, in: own, by: authenticator)
         let hash = record.hash
         speculative.head.sequence = sequence
@@ -266,7 +272,8 @@ extension DecisionLoop {
         speculative.time = lastTime
         refusals.removeAll { !$0.isCertain }
         for index in refusals.indices { refusals[index].namedBy = nil }
-        if case .idle = projection.phase {} else {
+        if case .idle = projection.phase {
+        } else {
             if case .loading = projection.phase { projection.isStale = true } else { projection.phase = .idle }
         }
     }

@@ -4,7 +4,8 @@ public import EventSchema
 extension DecisionLoop {
     mutating func takeOver(end: Int64, committed: CommittedOffset?) throws(LogError) {
         guard end >= chain.position.offset else {
-            throw LogError(.truncated, "\(own) ends at offset \(end) and was read up to \(chain.position.offset): the log has lost data")
+            throw LogError(
+                .truncated, "\(own) ends at offset \(end) and was read up to \(chain.position.offset): the log has lost data")
         }
         isOwner = true
         endAtTakeOver = end
@@ -56,7 +57,9 @@ extension DecisionLoop {
                 offset: position.offset, metadata: CommitMetadata(time: position.time, head: chain.position).encoded)
         }
         // A clock that jumped ahead made the chain look a little older than it is.
-        if case .memory(let window) = settings.storage, let position = newest(before: age.elapsed - window - settings.longestBudget) {
+        if case .memory(let window) = settings.storage,
+            let position = newest(before: age.elapsed - window - settings.longestBudget)
+        {
             commits[own] = CommittedOffset(offset: position.offset, metadata: position.encoded)
         }
         return commits

@@ -18,7 +18,8 @@ extension DecisionLoop {
 
     // MARK: Own events
 
-    private mutating func readOwn(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+    private mutating func readOwn(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError)
+    {
         let wasRecognising = chain.isRecognising
         switch try chain.read(record) {
         case .known:
@@ -37,7 +38,8 @@ extension DecisionLoop {
 
     /// Whether a record belongs to this speculation and was not confirmed. (Copies of confirmed ones are void, too.)
     private func isPending(_ record: Record) -> Bool {
-        guard !speculative.pending.isEmpty, let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) }) else {
+        guard !speculative.pending.isEmpty, let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) })
+        else {
             return false
         }
         return sequence > chain.head.sequence && record.text(HeaderName.writer) == writer
@@ -55,7 +57,9 @@ extension DecisionLoop {
         speculative.time = lastTime
     }
 
-    private mutating func apply(_ envelope: EventEnvelope, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+    private mutating func apply(_ envelope: EventEnvelope, at local: LocalInstant, actions: inout [LoopAction<Domain>])
+        throws(LogError)
+    {
         counters.valid += 1
         if let promised, promised.sequence <= envelope.sequence {
             guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else {
@@ -104,7 +108,9 @@ extension DecisionLoop {
         default:
             do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
                 throw LogError(
-                    .unreadable, "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)")
+                    .unreadable,
+                    "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)"
+                )
             }
         }
     }
@@ -122,7 +128,8 @@ extension DecisionLoop {
     /// Every valid event is answered by the owner that reads it, whoever wrote it.
     private mutating func earn(_ envelope: EventEnvelope, answer: Answer?) {
         while let first = answers.first, !isOwner, first.deadline < envelope.appended { answers.removeFirst() }
-        guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation else { return }
+        guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation
+        else { return }
         answers.append(
             EarnedAnswer(
                 sequence: envelope.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: causation,
@@ -274,12 +281,16 @@ extension DecisionLoop {
             return .skip
         case .unknownType:
             throw LogError(
-                .unreadable, "\(message.partition) has a record at offset \(message.offset) of a type that this version does not know: \(message.type)")
+                .unreadable,
+                "\(message.partition) has a record at offset \(message.offset) of a type that this version does not know: \(message.type)"
+            )
         }
     }
 
     /// Adds an input. Of several that need no decision, one behind the other in one inbox, only the last is kept.
-    private mutating func enqueue(_ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?) {
+    private mutating func enqueue(
+        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?
+    ) {
         let input = OpenInput(work: work, source: source, message: message)
         if case .skip = work, let last = open.last, case .skip = last.work, last.source.place?.topic == source.place?.topic {
             open.last = input
@@ -326,7 +337,8 @@ extension DecisionLoop {
     ) throws(LogError) {
         guard partition != own, case .commands(var inbox) = readers[partition.topic] else {
             if partition == own || readers[partition.topic] != nil {
-                throw LogError(.truncated, "\(partition) holds offsets \(begin) to \(end) and was read elsewhere: the log has lost data")
+                throw LogError(
+                    .truncated, "\(partition) holds offsets \(begin) to \(end) and was read elsewhere: the log has lost data")
             }
             return
         }

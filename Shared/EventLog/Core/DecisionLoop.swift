@@ -80,7 +80,8 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     /// A loop for one partition. `start` is where reading of the own events begins; for a projection the checkpoint's
     /// `answersFrom`, with the checkpoint given.
     public init(
-        _ domain: Domain, settings: LoopSettings, partition: Int, log: [UInt8], authenticator: RecordAuthenticator, writer: String,
+        _ domain: Domain, settings: LoopSettings, partition: Int, log: [UInt8], authenticator: RecordAuthenticator,
+        writer: String,
         start: ChainPosition?, checkpoint: Checkpoint? = nil, random: any RandomNumberGenerator & Sendable
     ) {
         self.domain = domain
@@ -105,7 +106,9 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
 
     /// Takes one input and adds what is to be done. `local` is this process's steady clock. Throws when the partition must
     /// be given up: the log lost data, or says something that this version cannot read.
-    public mutating func handle(_ input: LoopInput<Domain>, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError) {
+    public mutating func handle(_ input: LoopInput<Domain>, at local: LocalInstant, actions: inout [LoopAction<Domain>])
+        throws(LogError)
+    {
         switch input {
         case .tookOver(let end, let committed): try takeOver(end: end, committed: committed)
         case .released: release(actions: &actions)
@@ -142,7 +145,8 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         if isOwner {
             if isCaughtUp, let promised {
                 throw LogError(
-                    .truncated, "\(own) ends before the event \(promised.sequence), to which a position was committed: the log has lost data")
+                    .truncated,
+                    "\(own) ends before the event \(promised.sequence), to which a position was committed: the log has lost data")
             }
             if isCaughtUp, !authenticator.holds(chain.head.key) {
                 throw LogError(.unreadable, "\(own) goes on under MAC key \(chain.head.key), which this service does not hold")

@@ -137,7 +137,9 @@ struct EventDraft {
         if let deadline { headers.append(Header(HeaderName.deadline, String(deadline.milliseconds))) }
         if remember > .zero { headers.append(Header(HeaderName.remember, String(remember.milliseconds))) }
         if !refused.isEmpty {
-            let entries = refused.map { "\($0.id.text):\($0.code ?? ""):\(Base64URL.encode($0.fingerprint)):\($0.remember.milliseconds)" }
+            let entries = refused.map {
+                "\($0.id.text):\($0.code ?? ""):\(Base64URL.encode($0.fingerprint)):\($0.remember.milliseconds)"
+            }
             headers.append(Header(HeaderName.refused, entries.joined(separator: ",")))
         }
         return authenticator.sealed(

@@ -63,7 +63,9 @@ struct CommandInbox: Sendable {
     }
 
     private var truncated: LogError {
-        LogError(.truncated, "\(partition) is not what was read up to offset \(position.offset): commands were lost or the topic made anew")
+        LogError(
+            .truncated,
+            "\(partition) is not what was read up to offset \(position.offset): commands were lost or the topic made anew")
     }
 }
 

@@ -28,7 +28,8 @@ public final class LoopDriver<Store: ProjectionStore>: Sendable {
     /// `writer` names this process in its records, uniquely; `happened` is called on the loop's thread after an event took
     /// effect here.
     public init(
-        log: any EventLog, domain: Domain, settings: LoopSettings, authenticator: RecordAuthenticator, store: Store, writer: String,
+        log: any EventLog, domain: Domain, settings: LoopSettings, authenticator: RecordAuthenticator, store: Store,
+        writer: String,
         notice: @escaping @Sendable (LoopNotice) -> Void,
         happened: @escaping @Sendable (ConfirmedEvent<Domain.Event>, _ isOwner: Bool) -> Void = { _, _ in }
     ) {

@@ -89,7 +89,8 @@ struct LoopSession<Store: ProjectionStore> {
 
     private func makeLoop(_ partition: Int, start: ChainPosition?, checkpoint: Checkpoint?) -> DecisionLoop<Domain> {
         DecisionLoop(
-            driver.domain, settings: driver.settings, partition: partition, log: description.id, authenticator: driver.authenticator,
+            driver.domain, settings: driver.settings, partition: partition, log: description.id,
+            authenticator: driver.authenticator,
             writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator())
     }
 
@@ -187,9 +188,10 @@ struct LoopSession<Store: ProjectionStore> {
         guard !arriving.isEmpty, let consumer else { return }
         let partitions = arriving.sorted()
         let topic = driver.settings.inboxes.first { $0.kind == .commands }
-        let committed = try topic.map { topic throws(LogError) in
-            try consumer.committed(partitions.map { TopicPartition(topic, $0) })
-        } ?? [:]
+        let committed =
+            try topic.map { topic throws(LogError) in
+                try consumer.committed(partitions.map { TopicPartition(topic, $0) })
+            } ?? [:]
         let checkpoints = isMemory ? [:] : try driver.store.checkpoints(of: partitions)
         // Whatever fails fails before the first is taken over: what is taken over is told to the service, all of it.
         var ends: [Int64] = []

@@ -20,7 +20,9 @@ public struct NoProjection<Domain: PartitionDomain>: ProjectionStore {
 
     public func checkpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint] { [:] }
 
-    public func load(_ requests: [Int: LoadRequest<Domain.Key>]) throws(LogError) -> [Int: LoadedBatch<Domain.Key, Domain.Aggregate>] {
+    public func load(_ requests: [Int: LoadRequest<Domain.Key>]) throws(LogError) -> [Int: LoadedBatch<
+        Domain.Key, Domain.Aggregate
+    >] {
         requests.mapValues { _ in LoadedBatch(aggregates: [:]) }
     }
 

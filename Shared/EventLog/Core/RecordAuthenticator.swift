@@ -25,7 +25,9 @@ public struct RecordAuthenticator: Sendable {
         guard let newest = keys.keys.max() else { throw LogError(.misconfigured, "no MAC key for the log was given") }
         var contexts: [UInt32: HMACSHA256] = [:]
         for (id, key) in keys {
-            guard id > 0, key.count >= 32 else { throw LogError(.misconfigured, "MAC key \(id) of the log is shorter than 32 bytes") }
+            guard id > 0, key.count >= 32 else {
+                throw LogError(.misconfigured, "MAC key \(id) of the log is shorter than 32 bytes")
+            }
             contexts[id] = HMACSHA256(key: key)
         }
         self.keys = contexts

@@ -4,7 +4,8 @@ internal import EventSchema
 /// The bytes over which records are hashed and authenticated: everything that the writer decides, each part behind its
 /// length, so that no two records share them.
 enum RecordDigest {
-    static func canonical(_ partition: TopicPartition, key: [UInt8], headers: [Header], value: [UInt8], withMAC: Bool) -> [UInt8] {
+    static func canonical(_ partition: TopicPartition, key: [UInt8], headers: [Header], value: [UInt8], withMAC: Bool) -> [UInt8]
+    {
         var bytes: [UInt8] = []
         let topic = partition.topic.rawValue.utf8
         bytes.reserveCapacity(64 + key.count + value.count + headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 8 })

@@ -42,7 +42,8 @@ public struct CommonSettings: Sendable {
                 "Postgres connection string of the log, where it lies in another database than the rest.") ?? databaseURL
         kafka = settings.family(
             "LATCHKEY_KAFKA_", secret: true,
-            "Properties of librdkafka, in capitals and with _ for dots. LATCHKEY_KAFKA_BOOTSTRAP_SERVERS (host:port,…) is needed with LATCHKEY_LOG=kafka.")
+            "Properties of librdkafka, in capitals and with _ for dots. LATCHKEY_KAFKA_BOOTSTRAP_SERVERS (host:port,…) is needed with LATCHKEY_LOG=kafka."
+        )
         if log == .kafka, kafka["BOOTSTRAP_SERVERS"]?.isEmpty ?? true {
             settings.fault("LATCHKEY_KAFKA_BOOTSTRAP_SERVERS", "is not set, and LATCHKEY_LOG is kafka")
         }
