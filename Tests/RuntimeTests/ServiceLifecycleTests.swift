@@ -137,7 +137,9 @@ import Testing
 
     @Test func `a worker thread is a component`() async {
         let mailbox = Mailbox<Int>()
-        let thread = WorkerThread(name: "worker", wake: { mailbox.wake() }) { [events] stop in
+        let thread = WorkerThread(name: "worker") {
+            mailbox.wake()
+        } _: { [events] stop in
             events.update { $0.append("thread runs") }
             while !stop.isRaised { _ = mailbox.receive(within: nil) }
             events.update { $0.append("thread ended") }

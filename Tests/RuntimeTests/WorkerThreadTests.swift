@@ -8,7 +8,9 @@ import Testing
     @Test func `a thread runs until its flag is raised`() async throws {
         let mailbox = Mailbox<Int>()
         let total = Observed(0)
-        let thread = WorkerThread(name: "adder", wake: { mailbox.wake() }) { stop in
+        let thread = WorkerThread(name: "adder") {
+            mailbox.wake()
+        } _: { stop in
             while !stop.isRaised {
                 for number in mailbox.receive(within: nil) { total.update { $0 += number } }
             }
@@ -33,7 +35,9 @@ import Testing
 
     @Test func `cancellation raises the flag`() async {
         let mailbox = Mailbox<Int>()
-        let thread = WorkerThread(name: "cancelled", wake: { mailbox.wake() }) { stop in
+        let thread = WorkerThread(name: "cancelled") {
+            mailbox.wake()
+        } _: { stop in
             while !stop.isRaised { _ = mailbox.receive(within: nil) }
         }
         let running = Task { try await thread.run() }

@@ -17,11 +17,14 @@ from postgres import Postgres, wait_until_free
 from problem import Problem
 from process import Process
 
-PARTS = ("format", "unit", "simulation", "system")
+PARTS = ("format", "unit", "log", "simulation", "system")
+# Run optimised: the simulation for its speed, the others beside librdkafka, which Thread Sanitizer does not see into.
+NOT_SANITIZED = ("KafkaTests", "LogContractTests", "SimulationTests", "SystemTests")
 # Every part has to end some time; the slowest takes a few minutes.
 LONGEST_RUN = 1500
+OPTIMISED = ("--package-path", REPOSITORY, "--configuration", "release", "-Xswiftc", "-enable-testing")
 
-RESULT = re.compile(r'^\S+ Test (?P<name>".*"|\S+)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
+RESULT = re.compile(r'^\S+ Test (?P<name>".*"|[^\s"]\S*)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
 # What is worth seeing while tests run: issues and what belongs to them.
 ISSUE = re.compile(
     r"^(✘|↳ (?!Testing Library|Target Platform)|ThreadSanitizer|WARNING: ThreadSanitizer|SUMMARY|Fatal error|.*: Fatal error|error:)")
@@ -74,6 +77,7 @@ class Run:
         self.logs = os.path.join(self.build_folder, "test-logs")
         os.makedirs(self.logs, exist_ok=True)
         self.server = None
+        self.server_url = None
         self.broker = None
 
     # Parts
@@ -84,7 +88,7 @@ class Run:
         self.check("the sources are formatted", "format", command)
 
     def unit(self):
-        """Everything but simulation and system, in one debug build under Thread Sanitizer."""
+        """Modules and services, in one debug build under Thread Sanitizer."""
         scratch = os.path.join(self.build_folder, "thread-sanitizer")
         common = ["--package-path", REPOSITORY, "--scratch-path", scratch, "--sanitize", "thread"]
         if not self.check("the unit tests build", "unit-build", [self.swift, "build", "--build-tests", *common], quiet=True):
@@ -92,16 +96,23 @@ class Run:
         environment = self.environment()
         environment["LATCHKEY_TEST_POSTGRES"] = self.postgres()
         environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
-        servers = self.kafka()
-        if servers:
-            environment["LATCHKEY_TEST_KAFKA"] = servers
         mutex = self.mutex_library(scratch)
         if mutex:
             environment["LD_PRELOAD"] = mutex
         # One module after the other: a test that blocks a thread of Swift's small pool holds up its own module at most.
         for target in sorted(os.listdir(os.path.join(REPOSITORY, "Tests"))):
-            if target.endswith("Tests") and target not in ("SimulationTests", "SystemTests"):
+            if target.endswith("Tests") and target not in NOT_SANITIZED:
                 self.tests(target, [self.swift, "test", "--skip-build", *common, "--filter", f"^{target}\\."], environment)
+
+    def log(self):
+        """Every implementation of the log, and Kafka where there is one."""
+        if not self.build_optimised():
+            return
+        environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_TEST_POSTGRES": self.postgres()}
+        self.tests("LogContractTests", self.optimised("LogContractTests"), environment)
+        servers = self.kafka()
+        if servers:
+            self.tests("KafkaTests", self.optimised("KafkaTests"), {**environment, "LATCHKEY_TEST_KAFKA": servers})
 
     def simulation(self):
         if self.build_optimised():
@@ -118,15 +129,15 @@ class Run:
 
     def build_optimised(self):
         """The shipped executables, and beside them the tests that need nothing but public interfaces."""
-        command = [self.swift, "build", "--package-path", REPOSITORY, "--configuration", "release", "--build-tests"]
+        # The simulation looks into the loop.
+        command = [self.swift, "build", *OPTIMISED, "--build-tests"]
         if not hasattr(self, "is_optimised"):
             environment = {**self.environment(), "LATCHKEY_TESTS": "optimised"}
             self.is_optimised = self.check("the executables build", "release-build", command, environment, quiet=True)
         return self.is_optimised
 
     def optimised(self, target):
-        common = ["--package-path", REPOSITORY, "--configuration", "release"]
-        return [self.swift, "test", *common, "--skip-build", "--filter", f"^{target}\\."]
+        return [self.swift, "test", *OPTIMISED, "--skip-build", "--filter", f"^{target}\\."]
 
     # What they stand on
 
@@ -138,7 +149,7 @@ class Run:
 
     def postgres(self):
         """A server of its own for the tests, and how a superuser reaches it. Nothing in it has to survive."""
-        given = os.environ.get("LATCHKEY_TEST_POSTGRES")
+        given = os.environ.get("LATCHKEY_TEST_POSTGRES") or self.server_url
         if given:
             return given
         state = State(os.path.join(self.build_folder, "test-postgres"))
@@ -158,7 +169,8 @@ class Run:
             time.sleep(0.02)
         password = secrets.token_hex(16)
         postgres.psql("postgres", f"CREATE ROLE tests SUPERUSER LOGIN PASSWORD '{password}';\n")
-        return postgres.url("tests", password, "postgres")
+        self.server_url = postgres.url("tests", password, "postgres")
+        return self.server_url
 
     def kafka(self):
         """Bootstrap servers of a real Kafka: the caller's, or one that is started beside the repository's folder."""

@@ -49,7 +49,8 @@ extension DecisionLoop {
         counters.decided += 1
         if let message = input.message, message.isCommand, repeated(input, message) { return }
         let key = domain.key(of: work)
-        let aggregate = speculative.aggregates[key]?.aggregate ?? aggregates[key] ?? domain.initial
+        let onItsWay = mutation == .decidesOnConfirmedState ? nil : speculative.aggregates[key]?.aggregate
+        let aggregate = onItsWay ?? aggregates[key] ?? domain.initial
         let time = decisionTime(input.message?.time ?? now)
         switch domain.decide(work, at: time, given: aggregate) {
         case .event(let event):
@@ -152,6 +153,7 @@ extension DecisionLoop {
 
     /// Whether the command is one whose outcome is known; then it is answered again, to the address in this copy.
     private mutating func repeated(_ input: OpenInput<Domain.Input>, _ message: InboxMessage) -> Bool {
+        if mutation == .forgetsCommands { return false }
         if let known = speculative.commands[message.id] {
             counters.repeated += 1
             repeatAnswer(input, known.answer, after: known.sequence)
@@ -238,7 +240,7 @@ extension DecisionLoop {
         var named: [RefusedCommand] = []
         for index in refusals.indices where refusals[index].namedBy == nil {
             refusals[index].namedBy = sequence
-            named.append(refusals[index].refused)
+            if mutation != .namesNoRefusals { named.append(refusals[index].refused) }
         }
         return named
     }
@@ -281,7 +283,9 @@ extension DecisionLoop {
     /// What was decided on the head, or on a pending event that is confirmed by now, can no longer change. (Where the head is
     /// another owner's, the speculation was dropped before.)
     mutating func becomeCertain() {
-        while let decided = speculative.decided.first, decided.sequence <= chain.head.sequence {
+        while let decided = speculative.decided.first,
+            decided.sequence <= chain.head.sequence || mutation == .tellsWhatIsUncertain
+        {
             speculative.decided.removeFirst()
             guard let message = decided.input.message else { continue }
             if let index = refusals.firstIndex(where: { $0.refused.id == message.id }) { refusals[index].isCertain = true }

@@ -130,6 +130,7 @@ extension DecisionLoop {
         while let first = answers.first, !isOwner, first.deadline < envelope.appended { answers.removeFirst() }
         guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation
         else { return }
+        if mutation == .answersOnlyItsOwn, envelope.writer != writer { return }
         answers.append(
             EarnedAnswer(
                 sequence: envelope.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: causation,

@@ -63,6 +63,8 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     /// The input before whose decision was waited last.
     var waitedFor: (topic: Topic, next: Int64)?
     var random: any RandomNumberGenerator & Sendable
+    /// A rule that is broken on purpose, to prove that simulations would notice; always `nil` in a service.
+    var mutation: LoopMutation?
 
     /// Refusals that no confirmed event names yet.
     var refusals: [PendingRefusal] = []
