@@ -259,6 +259,43 @@ import Testing
         }
     }
 
+    @Test func `has a command that comes again answered again by the service that owes the answer`() throws {
+        var scene = Scene()
+        var decider = scene.owner("a", domain: Ledger(owesAnswers: false))
+        try scene.takeOver(&decider)
+        let id = MessageID.random()
+        scene.command("x", 3, id: id, remember: 3_600_000)
+        try scene.settle(&decider)
+        // A new owner knows it from the log; the copy right behind the first one finds it on its way.
+        var next = scene.owner("c", domain: Ledger(owesAnswers: false))
+        try scene.takeOver(&next)
+        scene.command("x", 3, id: id, remember: 3_600_000, request: 2)
+        try scene.settle(&next)
+        #expect(try scene.valid().map(\.body.type) == ["latchkey.test.deposited.v1", LogRecordType.repeated])
+        #expect(try scene.valid().map(\.causation) == [id, nil])
+        #expect(scene.replies.isEmpty)
+
+        // Who owes the answer tells it to both, and only once its own part is projected.
+        var settings = LoopSettings(
+            service: .identity, storage: .projection, inboxes: [.verificationEvents], events: .identityEvents)
+        settings.window = 8
+        let loop = DecisionLoop(
+            Ledger(type: "latchkey.test.settled.v1", owesEvents: true), settings: settings, partition: 0, log: Scene.logID,
+            authenticator: Scene.authenticator, writer: "b", start: nil, random: SystemRandomNumberGenerator())
+        var follower = Scene.Owner(loop: loop, next: [TopicPartition(.identityEvents, 0): 0])
+        try scene.give(.tookOver(end: 0, committed: nil), to: &follower)
+        try scene.settle(&follower)
+        try scene.give(.loaded(LoadedBatch(aggregates: [:])), to: &follower)
+        try scene.settle(&follower)
+        #expect(scene.replies.isEmpty)
+        while !follower.projections.isEmpty {
+            follower.projections.removeFirst()
+            try scene.give(.projected(.projected), to: &follower)
+            try scene.settle(&follower)
+        }
+        #expect(scene.replies == ["ok 3", "ok 3"])
+    }
+
     @Test func `gives the partition up at a type that it does not know`() throws {
         var scene = Scene()
         var owner = scene.owner("a")

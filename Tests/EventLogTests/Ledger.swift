@@ -56,5 +56,6 @@ struct Ledger: PartitionDomain {
     }
 
     func answer(to event: Deposit) -> Answer? { owesAnswers ? Answer(data: Array("ok \(event.amount)".utf8)) : nil }
+    func answerElsewhere(to event: Deposit) -> Answer? { owesAnswers ? nil : Answer(data: Array("ok \(event.amount)".utf8)) }
     func answer(forRefusal code: String) -> Answer? { Answer(data: Array(code.utf8)) }
 }

@@ -50,7 +50,7 @@ public struct IdentityPartition: PartitionDomain {
 
     /// Verification leaves the answer to a right code to Identity, which stamps first what the code proves.
     public func owesAnswer(to message: InboxMessage) -> Bool {
-        message.isCommand || message.type == CodeConfirmed.type.rawValue
+        message.isCommand || [CodeConfirmed.type.rawValue, LogRecordType.repeated].contains(message.type)
     }
 
     // MARK: Deciding

@@ -158,6 +158,13 @@ public struct ChallengePartition: PartitionDomain {
         }
     }
 
+    public func answerElsewhere(to event: VerificationEvent) -> Answer? {
+        switch event {
+        case .codeConfirmed(let event) where event.purpose != .passwordReset: answer(Reply(outcome: .ok))
+        default: nil
+        }
+    }
+
     public func answer(forRefusal code: String) -> Answer? {
         switch Challenge.Refusal(rawValue: code) {
         // Nobody is told that nothing was sent.

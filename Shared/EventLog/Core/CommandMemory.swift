@@ -1,11 +1,27 @@
 internal import EventSchema
 
+/// What a command earns that led to an event.
+enum CommandAnswer: Sendable {
+    case own(Answer)
+    /// Another service tells it.
+    case elsewhere(Answer)
+    case none
+}
+
+extension PartitionDomain {
+    func commandAnswer(to event: Event?) -> CommandAnswer {
+        guard let event else { return .none }
+        if let answer = answer(to: event) { return .own(answer) }
+        return answerElsewhere(to: event).map(CommandAnswer.elsewhere) ?? .none
+    }
+}
+
 /// The outcomes of recent commands, so that a command that comes again is answered again and never decided again. Folded
 /// from valid events, so all owners remember the same.
 struct CommandMemory: Sendable {
     enum Outcome: Sendable {
         /// Led to the event with this sequence, which earns this answer.
-        case committed(Int64, Answer?)
+        case committed(Int64, CommandAnswer)
         case refused(String)
         /// Was dropped because its budget was over; only this very record, told by its fingerprint, stays dropped.
         case expired([UInt8])

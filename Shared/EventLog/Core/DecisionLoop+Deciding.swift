@@ -45,9 +45,16 @@ extension DecisionLoop {
             guard place.next > speculative.inboxes.offset(of: place.topic) else { return }
         }
         advance(past: input.source)
-        guard case .input(let work) = input.work else { return pass(input) }
+        let work: Domain.Input
+        switch input.work {
+        case .input(let input): work = input
+        case .tell(let answer): return tellLater(input, answer)
+        case .skip: return pass(input)
+        }
         counters.decided += 1
-        if let message = input.message, message.isCommand, repeated(input, message) { return }
+        if let message = input.message, message.isCommand, repeated(input, message, now: now, local: local, actions: &actions) {
+            return
+        }
         let key = domain.key(of: work)
         let onItsWay = mutation == .decidesOnConfirmedState ? nil : speculative.aggregates[key]?.aggregate
         let aggregate = onItsWay ?? aggregates[key] ?? domain.initial
@@ -99,7 +106,7 @@ extension DecisionLoop {
         var aggregate = aggregate
         domain.evolve(&aggregate, with: event, at: time)
         speculative.aggregates[key] = (aggregate, sequence)
-        if let message, message.isCommand { speculative.commands[message.id] = (sequence, domain.answer(to: event)) }
+        if let message, message.isCommand { speculative.commands[message.id] = (sequence, domain.commandAnswer(to: event)) }
         speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
     }
 
@@ -152,16 +159,19 @@ extension DecisionLoop {
     }
 
     /// Whether the command is one whose outcome is known; then it is answered again, to the address in this copy.
-    private mutating func repeated(_ input: OpenInput<Domain.Input>, _ message: InboxMessage) -> Bool {
+    private mutating func repeated(
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, now: Timestamp, local: LocalInstant,
+        actions: inout [LoopAction<Domain>]
+    ) -> Bool {
         if mutation == .forgetsCommands { return false }
         if let known = speculative.commands[message.id] {
             counters.repeated += 1
-            repeatAnswer(input, known.answer, after: known.sequence)
+            repeatAnswer(input, message, known.answer, after: known.sequence, now: now, local: local, actions: &actions)
             return true
         }
         if case .committed(let sequence, let answer) = memory[message.id] {
             counters.repeated += 1
-            repeatAnswer(input, answer, after: sequence)
+            repeatAnswer(input, message, answer, after: sequence, now: now, local: local, actions: &actions)
             return true
         }
         let outcome =
@@ -176,11 +186,33 @@ extension DecisionLoop {
         }
     }
 
-    private mutating func repeatAnswer(_ input: OpenInput<Domain.Input>, _ answer: Answer?, after sequence: Int64) {
+    private mutating func repeatAnswer(
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: CommandAnswer, after sequence: Int64, now: Timestamp,
+        local: LocalInstant, actions: inout [LoopAction<Domain>]
+    ) {
+        let settled = max(sequence, speculative.head.sequence)
+        let outcome: DecidedInput<Domain.Input>.Outcome
+        switch answer {
+        case .elsewhere(let answer) where message.replyTo != nil && domain.owesAnswer(to: message):
+            return askElsewhere(input, message, answer, now: now, local: local, actions: &actions)
+        case .own(let answer): outcome = .answer(answer)
+        case .elsewhere, .none: outcome = .nothing
+        }
         speculative.passed += 1
-        let outcome: DecidedInput<Domain.Input>.Outcome = answer.map { .answer($0) } ?? .nothing
-        speculative.decided.append(
-            DecidedInput(input: input, sequence: max(sequence, speculative.head.sequence), outcome: outcome))
+        speculative.decided.append(DecidedInput(input: input, sequence: settled, outcome: outcome))
+    }
+
+    /// The service that owes the answer tells it when it has come as far as this record, and so past the command's event.
+    private mutating func askElsewhere(
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: Answer, now: Timestamp,
+        local: LocalInstant, actions: inout [LoopAction<Domain>]
+    ) {
+        let body = EventBody(type: LogRecordType.repeated, subject: message.subject, data: answer.data)
+        let sequence = append(
+            body, key: message.key, time: decisionTime(message.time), cause: message, isOutcome: false, event: nil,
+            aggregate: nil,
+            local: local, actions: &actions)
+        speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
     }
 
     private mutating func droppedBefore(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ fingerprint: [UInt8]) -> Bool
@@ -195,17 +227,17 @@ extension DecisionLoop {
     // MARK: Appending
 
     private mutating func append(
-        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, event: Domain.Event?, aggregate: Domain.Key?,
-        local: LocalInstant, actions: inout [LoopAction<Domain>]
+        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, isOutcome: Bool = true, event: Domain.Event?,
+        aggregate: Domain.Key?, local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) -> Int64 {
         let sequence = speculative.head.sequence + 1
         // Whoever waits is told once, by the service that owes the answer; so only its events say who waits.
         let awaited = cause.flatMap { domain.owesAnswer(to: $0) ? $0 : nil }
         let draft = EventDraft(
             id: eventID(sequence), body: body, key: key, time: time, inboxes: speculative.inboxes, writer: writer,
-            service: settings.service, speculation: speculation, causation: cause?.id, traceParent: cause?.traceParent,
-            replyTo: awaited?.replyTo, deadline: awaited?.deadline, remember: memorable(cause),
-            refused: nameRefusals(in: sequence))
+            service: settings.service, speculation: speculation, causation: isOutcome ? cause?.id : nil,
+            traceParent: cause?.traceParent, replyTo: awaited?.replyTo, deadline: awaited?.deadline,
+            remember: isOutcome ? memorable(cause) : .zero, refused: nameRefusals(in: sequence))
         let record = draft.record(after: speculative.head, in: own, by: authenticator)
         let hash = record.hash
         speculative.head.sequence = sequence
@@ -217,7 +249,7 @@ extension DecisionLoop {
         speculative.pending.append(
             PendingEvent(
                 sequence: sequence, hash: hash, event: event, key: aggregate,
-                command: cause.flatMap { $0.isCommand ? $0.id : nil }))
+                command: cause.flatMap { isOutcome && $0.isCommand ? $0.id : nil }))
         let token = AppendToken(speculation: speculation, sequence: sequence)
         sent[token] = local
         actions.append(.append(record, token))

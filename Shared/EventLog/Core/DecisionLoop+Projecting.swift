@@ -35,7 +35,7 @@ extension DecisionLoop {
         projection.phase = .deciding(count)
         aggregates = batch.aggregates
         let until = age.elapsed + settings.longestBudget + settings.duplicateWindow
-        for (id, answer) in batch.known { memory.remember(id, .committed(0, answer), until: until) }
+        for (id, answer) in batch.known { memory.remember(id, .committed(0, .own(answer)), until: until) }
     }
 
     /// Hands confirmed events over, a batch at a time.

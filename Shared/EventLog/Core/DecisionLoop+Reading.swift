@@ -80,7 +80,7 @@ extension DecisionLoop {
             forgetSpent(touching: key, at: envelope.appended)
         }
         let answer = event.flatMap { domain.answer(to: $0) }
-        remember(envelope, answer: answer)
+        remember(envelope, answer: domain.commandAnswer(to: event))
         earn(envelope, answer: answer)
         confirm(envelope, at: local)
 
@@ -104,7 +104,7 @@ extension DecisionLoop {
 
     private func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
         switch envelope.body.type {
-        case LogRecordType.passed, LogRecordType.macKeyIntroduced: return nil
+        case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced: return nil
         default:
             do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
                 throw LogError(
@@ -115,7 +115,7 @@ extension DecisionLoop {
         }
     }
 
-    private mutating func remember(_ envelope: EventEnvelope, answer: Answer?) {
+    private mutating func remember(_ envelope: EventEnvelope, answer: CommandAnswer) {
         if let causation = envelope.causation, envelope.remember > .zero {
             memory.remember(causation, .committed(envelope.sequence, answer), until: age.elapsed + envelope.remember)
         }
@@ -272,6 +272,7 @@ extension DecisionLoop {
     private mutating func work(of message: InboxMessage) throws(LogError) -> OpenInput<Domain.Input>.Work {
         switch message.type {
         case LogRecordType.probe, LogRecordType.passed, LogRecordType.macKeyIntroduced: return .skip
+        case LogRecordType.repeated: return domain.owesAnswer(to: message) ? .tell(Answer(data: message.data)) : .skip
         default: break
         }
         switch domain.read(message) {

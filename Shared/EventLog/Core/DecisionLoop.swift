@@ -214,7 +214,7 @@ struct Speculation<Domain: PartitionDomain>: Sendable {
     /// Inputs that were decided, until their outcome is certain and told.
     var decided = Queue<DecidedInput<Domain.Input>>()
     /// Commands that led to pending events.
-    var commands: [MessageID: (sequence: Int64, answer: Answer?)] = [:]
+    var commands: [MessageID: (sequence: Int64, answer: CommandAnswer)] = [:]
     /// Whether another owner that reads the same inboxes could have decided otherwise since the last event: an input was
     /// dropped because of the time, or came from one of several inboxes, or from none.
     var isUndetermined = false
@@ -238,6 +238,8 @@ struct PendingEvent<Domain: PartitionDomain>: Sendable {
 struct OpenInput<Input: Sendable>: Sendable {
     enum Work: Sendable {
         case input(Input)
+        /// A command has come again at another service, which leaves the answer to this one.
+        case tell(Answer)
         /// Nothing to decide, but the inbox has been read past it.
         case skip
     }

@@ -42,6 +42,9 @@ public enum HeaderName {
 public enum LogRecordType {
     /// Carries inbox positions and refusals past commands that led to no event of a domain.
     public static let passed = "latchkey.log.passed.v1"
+    /// A command came again whose answer another service owes: asks that service to tell it once more, when it has done its
+    /// part. Names who waits now; its data is the answer.
+    public static let repeated = "latchkey.log.repeated.v1"
     /// Appended to learn the log's clock.
     public static let probe = "latchkey.log.probe.v1"
     /// The content of `EventSchema.Reply`.

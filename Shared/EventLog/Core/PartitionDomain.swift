@@ -41,11 +41,15 @@ public protocol PartitionDomain: Sendable {
     func decode(_ body: EventBody) throws(UnreadableBody) -> Event
 
     /// Whether this service answers whoever waits for what the record leads to. Commands are, by default; the events of
-    /// another service are answered there, unless it leaves the answer to this one.
+    /// another service are answered there, unless it leaves the answer to this one; then it is also asked about that service's
+    /// `LogRecordType.repeated`.
     func owesAnswer(to message: InboxMessage) -> Bool
 
     /// What the waiting gateway is told when the event is valid; `nil` where another service owes the answer.
     func answer(to event: Event) -> Answer?
+
+    /// What another service, which owes the answer, has to tell when the event's command comes again; `nil` where nobody does.
+    func answerElsewhere(to event: Event) -> Answer?
 
     /// What is told for a refusal (`Decision.refusal`), now or when its command comes again.
     func answer(forRefusal code: String) -> Answer?
@@ -55,6 +59,7 @@ extension PartitionDomain {
     public func forgetFuture(_ aggregate: inout Aggregate, after now: Timestamp) {}
 
     public func owesAnswer(to message: InboxMessage) -> Bool { message.isCommand }
+    public func answerElsewhere(to event: Event) -> Answer? { nil }
 }
 
 /// A record of an inbox: a command, or an event of another service.
