@@ -105,7 +105,9 @@ import Testing
             """
             DO $$ BEGIN CREATE ROLE latchkey_log; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
             GRANT CREATE ON DATABASE \(database.name) TO latchkey_log;
-            CREATE ROLE \(one) LOGIN IN ROLE latchkey_log; CREATE ROLE \(two) LOGIN IN ROLE latchkey_log; CREATE ROLE \(stranger) LOGIN;
+            CREATE ROLE \(one) LOGIN PASSWORD 'test' IN ROLE latchkey_log;
+            CREATE ROLE \(two) LOGIN PASSWORD 'test' IN ROLE latchkey_log;
+            CREATE ROLE \(stranger) LOGIN PASSWORD 'test';
             """)
         defer {
             try? connection.script(
@@ -113,7 +115,7 @@ import Testing
         }
         func log(_ role: String) -> PostgresLog.Configuration {
             var configuration = configuration
-            configuration.connectionString += " user=\(role)"
+            configuration.connectionString += " user=\(role) password=test"
             return configuration
         }
         try PostgresLog.provision(log(one), partitions: 2)
