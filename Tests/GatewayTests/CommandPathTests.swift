@@ -53,7 +53,7 @@ private struct LoggedGateway {
     /// An owner's answer.
     func reply(_ outcome: Reply.Outcome, to command: OutgoingRecord, by other: RecordAuthenticator? = nil) -> OutgoingRecord {
         let address = ReplyAddress(encoded: command.text(HeaderName.replyTo)!)!
-        let message = SchemaCodec.current.encode(Reply(outcome: outcome))
+        let message = SchemaCodec.current.encode(Reply(outcome: outcome, data: outcome == .ok ? ["expiresIn": 300] : nil))
         let headers = [
             Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
             Header(HeaderName.type, message.type), Header(HeaderName.source, "/verification"),

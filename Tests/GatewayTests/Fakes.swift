@@ -12,14 +12,16 @@ import Testing
 final class FakePath: CommandPath {
     private struct State {
         var asked: [OutgoingCommand] = []
-        var answer: @Sendable (OutgoingCommand) async throws -> Reply = { _ in Reply(outcome: .ok) }
+        var answer: @Sendable (OutgoingCommand) async throws -> Reply = { _ in Reply(outcome: .ok, data: ["expiresIn": 300]) }
     }
 
     private let state = Mutex(State())
 
     /// The answer to every command from now on.
     func answer(_ answer: @escaping @Sendable (OutgoingCommand) async throws -> Reply) { state.withLock { $0.answer = answer } }
-    func answer(_ outcome: Reply.Outcome) { answer { _ in Reply(outcome: outcome) } }
+    func answer(_ outcome: Reply.Outcome) {
+        answer { _ in Reply(outcome: outcome, data: outcome == .ok ? ["expiresIn": 300] : nil) }
+    }
 
     var commands: [OutgoingCommand] { state.withLock { $0.asked } }
     var issued: [IssueCode] { commands.compactMap { $0.message as? IssueCode } }

@@ -1,6 +1,7 @@
 import Crypto
 import EventLog
 import EventSchema
+import JSON
 import Runtime
 import Sealing
 import Synchronization
@@ -105,7 +106,7 @@ final class TestOwner: Sendable {
             state.outcomes[id] = isFirst ? .ok : .invalidOTP
             return isFirst ? .ok : .invalidOTP
         }
-        let message = SchemaCodec.current.encode(Reply(outcome: outcome))
+        let message = SchemaCodec.current.encode(Reply(outcome: outcome, data: outcome == .ok ? ["expiresIn": 300] : nil))
         let headers = [
             Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
             Header(HeaderName.type, message.type), Header(HeaderName.source, "/verification"),

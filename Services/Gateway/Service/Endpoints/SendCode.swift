@@ -17,9 +17,6 @@ public struct SendCode: Sendable {
     let sealer: BoxSealer
     let commands: any CommandPath
 
-    /// In seconds.
-    static let codeLifetime: Int64 = 300
-
     public init(
         channels: VerificationChannels, routing: Routing, limiter: Limiter, accounts: any AccountDirectory,
         keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath
@@ -54,7 +51,7 @@ public struct SendCode: Sendable {
         return try await commands.ask(
             OutgoingCommand(
                 command, about: subject, for: request, context,
-                answer: OutgoingCommand.plainly(.success(["expiresIn": .integer(Self.codeLifetime)]))))
+                answer: { reply in ErrorCode(reply.outcome).map { APIError($0).response } ?? .success(reply.data ?? [:]) }))
     }
 
     func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
