@@ -38,6 +38,8 @@ public final class PostgresPool: Sendable {
         var waiting: [PostgresLease] = []
         var idle: [Worker] = []
         var workers = 0
+        /// Workers that end because they are surplus, and have not ended yet: two at once must not both go.
+        var leaving: Set<ObjectIdentifier> = []
         var busy = 0
         /// Connections that were good when they were last used.
         var connected = 0
@@ -203,7 +205,10 @@ public final class PostgresPool: Sendable {
         }
         session.close()
         setConnected(false)
-        end { $0.workers -= 1 }
+        end {
+            $0.workers -= 1
+            $0.leaving.remove(ObjectIdentifier(worker))
+        }
     }
 
     private func take() -> PostgresLease? {
@@ -231,7 +236,9 @@ public final class PostgresPool: Sendable {
             let isSurplus = state.withLock { state in
                 guard let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
                 state.idle.remove(at: index)
-                return state.workers > 1
+                guard state.workers - state.leaving.count > 1 else { return false }
+                state.leaving.insert(ObjectIdentifier(worker))
+                return true
             }
             if isSurplus { return false }
         }

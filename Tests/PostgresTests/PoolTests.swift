@@ -135,11 +135,9 @@ import Testing
             for _ in 0..<4 { group.addTask { try await pool.query("SELECT pg_sleep(0.05)") } }
             try await group.waitForAll()
         }
-        await withKnownIssue("rarely, the number never comes down to one", isIntermittent: true) {
-            #expect(try await waitUntil { pool.statistics.connections == 1 })
-            try await pool.query("SELECT 1")
-            #expect(pool.statistics.connections == 1)
-        }
+        #expect(try await waitUntil { pool.statistics.connections == 1 })
+        try await pool.query("SELECT 1")
+        #expect(pool.statistics.connections == 1)
         await pool.close()
         #expect(pool.statistics.connections == 0)
     }
