@@ -75,14 +75,14 @@ public final class PostgresPool: Sendable {
     ) async throws -> Value {
         let cancellation = PostgresLease.Cancellation()
         let deadline = ContinuousClock.now + (patience ?? configuration.patience)
+        let outcome = Handoff<Result<Value, any Error>>()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                submit(
-                    PostgresLease(
-                        deadline: deadline, cancellation: cancellation,
-                        run: { connection in continuation.resume(with: Result { try body(connection) }) },
-                        fail: { error in continuation.resume(throwing: error) }))
-            }
+            submit(
+                PostgresLease(
+                    deadline: deadline, cancellation: cancellation,
+                    run: { connection in outcome.resume(returning: Result { try body(connection) }) },
+                    fail: { error in outcome.resume(returning: .failure(error)) }))
+            return try await outcome.value.get()
         } onCancel: {
             cancel(cancellation)
         }

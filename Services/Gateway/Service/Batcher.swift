@@ -1,10 +1,11 @@
+import Runtime
 import Synchronization
 
 /// Turns questions into statements: what comes while one statement is in flight becomes the next one.
 ///
 /// Under load a round trip then serves many requests, and a lone request never waits for others.
 final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
-    typealias Waiter = CheckedContinuation<Answer, any Error>
+    typealias Waiter = Handoff<Result<Answer, any Error>>
 
     private struct State {
         var waiting: [(question: Question, waiter: Waiter)] = []
@@ -28,15 +29,15 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
 
     /// Waits for the answer whether or not the task is cancelled meanwhile: what was counted was counted.
     func ask(_ question: Question) async throws -> Answer {
-        try await withCheckedThrowingContinuation { waiter in
-            let mustStart = state.withLock { state in
-                state.waiting.append((question, waiter))
-                defer { state.isRunning = true }
-                return !state.isRunning
-            }
-            // A task of its own: the requests of a batch must not end with the one that began it.
-            if mustStart { Task { await drain() } }
+        let waiter = Waiter()
+        let mustStart = state.withLock { state in
+            state.waiting.append((question, waiter))
+            defer { state.isRunning = true }
+            return !state.isRunning
         }
+        // A task of its own: the requests of a batch must not end with the one that began it.
+        if mustStart { Task { await drain() } }
+        return try await waiter.value.get()
     }
 
     private func drain() async {
@@ -44,9 +45,9 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
             do {
                 let answers = try await run(batch.map(\.question))
                 precondition(answers.count == batch.count, "a batch was answered in part")
-                for (entry, answer) in zip(batch, answers) { entry.waiter.resume(returning: answer) }
+                for (entry, answer) in zip(batch, answers) { entry.waiter.resume(returning: .success(answer)) }
             } catch {
-                for entry in batch { entry.waiter.resume(throwing: error) }
+                for entry in batch { entry.waiter.resume(returning: .failure(error)) }
             }
         }
     }

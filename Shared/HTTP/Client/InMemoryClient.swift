@@ -1,3 +1,5 @@
+import Runtime
+
 /// Calls an application without a socket.
 public struct InMemoryClient: Client {
     private let application: HTTPApplication
@@ -19,9 +21,9 @@ public struct InMemoryClient: Client {
         if plan.isRouted, request.body.count > plan.bodyLimit {
             plan = application.plan(for: .payloadTooLarge(limit: plan.bodyLimit), route: plan.route)
         }
-        let response = await withCheckedContinuation { continuation in
-            application.dispatch(message, plan) { continuation.resume(returning: $0) }
-        }
+        let answer = Handoff<Response>()
+        application.dispatch(message, plan) { answer.resume(returning: $0) }
+        let response = await answer.value
         let hasBody = request.method != .head && response.status.allowsBody
         return ClientResponse(status: response.status, headers: response.headers, body: hasBody ? response.body : [])
     }

@@ -47,14 +47,14 @@ public final class BlockingPool: Sendable {
             state.nextNumber += 1
             return state.nextNumber
         }
+        let outcome = Handoff<Result<Value, any Error>>()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Value, any Error>) in
-                submit(
-                    Job(
-                        number: number,
-                        run: { waiter.resume(with: Result { try body() }) },
-                        abandon: { waiter.resume(throwing: $0) }))
-            }
+            submit(
+                Job(
+                    number: number,
+                    run: { outcome.resume(returning: Result { try body() }) },
+                    abandon: { outcome.resume(returning: .failure($0)) }))
+            return try await outcome.value.get()
         } onCancel: {
             cancel(number)
         }

@@ -35,20 +35,23 @@ public struct CommandSender: CommandPath {
             { @Sendable (reply: Reply) in keepLate(command.answer(reply)) }
         }
         let pending = replies.pending
+        let answer = PendingReplies.Waiter()
+        pending.add(request, answer)
         let reply = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                pending.add(request, waiter)
-                // The deadline may have passed before there was anything to cancel.
-                guard !Task.isCancelled else { return pending.abandon(request, throwing: HTTPFailure.timeout) }
-                command.identity.willSend()
-                sent.with(Swift.type(of: command.message).type.name).increment()
-                ends.producer.append(record) { [failures, link = replies.link] result in
-                    guard case .failure(let error) = result else { return }
-                    failures.increment()
-                    pending.abandon(request, throwing: LogError(.unavailable, error.reason), keep: keep)
-                    if error.code == .closed { link.giveUp() }
-                }
+            // The deadline may have passed before there was anything to cancel.
+            if Task.isCancelled {
+                pending.abandon(request, throwing: HTTPFailure.timeout)
+                return try await answer.value.get()
             }
+            command.identity.willSend()
+            sent.with(Swift.type(of: command.message).type.name).increment()
+            ends.producer.append(record) { [failures, link = replies.link] result in
+                guard case .failure(let error) = result else { return }
+                failures.increment()
+                pending.abandon(request, throwing: LogError(.unavailable, error.reason), keep: keep)
+                if error.code == .closed { link.giveUp() }
+            }
+            return try await answer.value.get()
         } onCancel: {
             pending.abandon(request, throwing: HTTPFailure.timeout, keep: keep)
         }

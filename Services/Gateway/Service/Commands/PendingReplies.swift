@@ -5,7 +5,7 @@ import Synchronization
 
 /// Requests that wait for replies, by the id that their reply address carries.
 final class PendingReplies: Sendable {
-    typealias Waiter = CheckedContinuation<Reply, any Error>
+    typealias Waiter = Handoff<Result<Reply, any Error>>
 
     private enum Entry {
         case waiting(Waiter)
@@ -50,7 +50,7 @@ final class PendingReplies: Sendable {
         switch state.withLock({ $0.entries.removeValue(forKey: request) }) {
         case .waiting(let waiter):
             matched.increment()
-            waiter.resume(returning: reply)
+            waiter.resume(returning: .success(reply))
         case .late(_, let keep):
             late.increment()
             keep(reply)
@@ -69,7 +69,7 @@ final class PendingReplies: Sendable {
             }
             return waiter
         }
-        waiter?.resume(throwing: error)
+        waiter?.resume(returning: .failure(error))
     }
 
     /// Forgets, now and then, what came too late even for that.
