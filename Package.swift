@@ -30,8 +30,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 }
 
 /// A C library of the distribution. Each is imported by exactly one Swift module.
-func system(_ name: String, pkgConfig: String, apt: String) -> Target {
-    .systemLibrary(name: name, path: "Shared/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+func system(_ name: String, pkgConfig: String, apt: String, at folder: String = "Shared/C") -> Target {
+    .systemLibrary(name: name, path: "\(folder)/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
 let package = Package(
@@ -49,6 +49,7 @@ let package = Package(
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CIDN2", pkgConfig: "libidn2", apt: "libidn2-dev"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CKafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
         .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
 
@@ -71,6 +72,7 @@ let package = Package(
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
+        library("Curl", "Shared/Curl", ["CCurl"]),
         library(
             "Sealing", "Shared/Sealing", ["Crypto", "EventSchema", "EventLog", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
@@ -120,6 +122,8 @@ let package = Package(
 
         // Tests
         library("TestSupport", "Tests/TestSupport", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
+        system("CTLS", pkgConfig: "libssl", apt: "libssl-dev", at: "Tests/C"),
+        library("TestMail", "Tests/TestMail", ["CTLS", "Runtime"]),
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
@@ -136,6 +140,7 @@ let package = Package(
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),
+        tests("CurlTests", ["Curl", "TestMail", "TestSupport", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests(
             "VerificationTests",
