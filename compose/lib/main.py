@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 
+import bench
 import looking
 import starting
 import testing
@@ -16,6 +17,7 @@ COMMANDS = {
     "logs": looking.logs,
     "code": looking.code,
     "postgres": looking.postgres,
+    "bench": bench.bench,
     "test": testing.test,
 }
 

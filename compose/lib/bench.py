@@ -1,0 +1,139 @@
+"""compose/bench: how fast a Latchkey of its own is, each number beside its limit, taken in the same run."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import bench_limits
+import bench_report
+import toolchain
+from bench_system import Broker, System
+from paths import REPOSITORY
+from problem import Problem
+
+PROGRAMS = ("load", "limit-server", "limit-kafka", "limit-postgres")
+BACKENDS = ("postgres", "kafka")
+CONNECTIONS = (1, 32, 256)
+# Before anything counts: connections are made, plans cached, pages touched.
+WARM_UP_SECONDS = 2
+
+
+def bench(parser, arguments):
+    parser.description = (
+        "Builds, starts a Latchkey of its own in a temporary folder, and measures /healthz, send, confirm and the pair of them, "
+        "on the embedded log and on Kafka.")
+    parser.add_argument("--kafka", metavar="HOST:PORT,…", help="this Kafka; otherwise ../shared/kafka, where it is, is started")
+    parser.add_argument("--only", choices=BACKENDS, action="append", help="only this log")
+    parser.add_argument("--connections", default=",".join(map(str, CONNECTIONS)), metavar="N,…", help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=5, metavar="N", help="for each measurement (default: %(default)s)")
+    parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="default: %(default)s")
+    options = parser.parse_args(arguments)
+    options.connections = numbers(options.connections)
+    if not 0 < options.seconds <= 60:
+        raise Problem("--seconds is not more than 0 and at most 60", 2)
+    os.environ["LATCHKEY_BENCHMARKS"] = "yes"
+    folder = toolchain.executables()
+    for name in PROGRAMS:
+        if not os.access(os.path.join(folder, name), os.X_OK):
+            raise Problem(f"there is no executable {name} in {folder}")
+    # So that whoever ends this ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    report = bench_report.FORMATS[options.format](options)
+    report.begin()
+    for backend in BACKENDS:
+        if not options.only or backend in options.only:
+            run(backend, options, folder, report)
+    report.end()
+    return 0
+
+
+def numbers(text):
+    try:
+        found = [int(word) for word in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(0 < number <= 512 for number in found):
+        raise Problem("--connections is not a list of numbers from 1 to 512", 2)
+    return found
+
+
+def run(backend, options, programs, report):
+    # A folder that Postgres' user can reach, whose path is short enough for a socket.
+    folder = tempfile.mkdtemp(prefix="latchkey-bench-")
+    os.chmod(folder, 0o711)
+    broker = system = None
+    try:
+        if backend == "kafka":
+            broker = find_broker(options, folder, programs)
+            if not broker:
+                report.skip("kafka", "--kafka names none, and there is no ../shared/kafka")
+                return
+        system = System(folder, programs, broker)
+        system.start()
+        load = Load(system, programs, report)
+        load.warm_up(options)
+        for connections in options.connections:
+            limits = bench_limits.take(system, programs, connections, options.seconds)
+            load.measure(backend, "healthz", connections, options.seconds, limits)
+            load.measure(backend, "send+confirm", connections, options.seconds, limits)
+            load.measure(backend, "pair", connections, options.seconds, limits)
+    finally:
+        if system:
+            system.stop()
+        if broker:
+            broker.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_broker(options, folder, programs):
+    if options.kafka:
+        return Broker(options.kafka, programs)
+    command = os.path.join(os.path.dirname(REPOSITORY), "shared", "kafka", "kafka")
+    if os.access(command, os.X_OK) and shutil.which("java"):
+        return Broker.started(command, os.path.join(folder, "kafka"), programs)
+    return None
+
+
+class Load:
+    """Runs the load generator, and notes what each measurement costs."""
+
+    def __init__(self, system, programs, report):
+        self.system = system
+        self.program = os.path.join(programs, "load")
+        self.report = report
+        # Every identifier and every client address is used once.
+        self.next = 0
+
+    def warm_up(self, options):
+        for workload in ("healthz", "pair"):
+            self.run(workload, max(options.connections), WARM_UP_SECONDS, lambda *_: None)
+
+    def measure(self, backend, workload, connections, seconds, limits):
+        def note(result, cost):
+            self.report.row(backend, connections, result, cost, limits)
+        self.run(workload, connections, seconds, note)
+
+    def run(self, workload, connections, seconds, note):
+        command = [self.program, workload, "--port", str(self.system.port), "--connections", str(connections)]
+        command += ["--seconds", str(seconds), "--first", str(self.next), "--outbox", self.system.state.outbox]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            while child.stdout.readline().startswith("ready"):
+                before = self.system.costs(child.pid)
+                child.stdin.write("\n")
+                child.stdin.flush()
+                line = child.stdout.readline()
+                if not line:
+                    break
+                result = json.loads(line)
+                self.next = max(self.next, result["next"])
+                note(result, self.system.costs(child.pid).since(before))
+            if child.wait() != 0:
+                raise Problem(f"the load generator ended with status {child.returncode}")
+        finally:
+            child.kill()
+            child.wait()
