@@ -71,7 +71,7 @@ struct DeskSession {
         held = []
         for mail in mail { handle(mail, at: now, takesAttempts) }
         if takesAttempts { readOpenSends(at: now) }
-        perform(table.handle(.tick, at: now, jitter: Self.jitter))
+        feed(.tick, at: now)
         desk.waiting.set(lines.values.reduce(0) { $0 + $1.count })
     }
 
@@ -117,7 +117,9 @@ struct DeskSession {
     }
 
     private mutating func feed(_ input: DispatchTable.Input, at now: Timestamp) {
-        perform(table.handle(input, at: now, jitter: Self.jitter))
+        // In a step of its own: `perform(table.handle(…))` would copy this session first, and with it every entry of the table.
+        let actions = table.handle(input, at: now, jitter: Self.jitter)
+        perform(actions)
     }
 
     private static func jitter() -> Double { .random(in: 0..<1) }
