@@ -4,7 +4,7 @@ import JSON
 
 /// One value or more of every type, by the name of its golden file: the type's name, then what is special about it.
 enum Examples {
-    static let all: [(name: String, message: any Message)] = [
+    private static let first: [(name: String, message: any Message)] = [
         (
             "latchkey.verification.issue-code.v1.plain",
             IssueCode(subject: subject, purpose: .emailVerification, channel: .email, recipient: box("recipient"))
@@ -121,6 +121,22 @@ enum Examples {
         ),
     ]
 
+    private static let rest: [(name: String, message: any Message)] = [
+        (
+            "latchkey.verification.confirm-code.v1.account",
+            ConfirmCode(subject: subject, purpose: .passwordReset, code: box("123456"), account: account)
+        ),
+        (
+            "latchkey.identity.contact-verified.v1.command",
+            ContactVerified(
+                subject: subject, channel: .email, verifiedAt: noon, user: nil, sessions: [], flagUntil: nil,
+                confirmation: message, command: message)
+        ),
+        ("latchkey.reply.v1.boxes", Reply(outcome: .ok, data: ["a": 1], boxes: [box("reply"), box("person")])),
+    ]
+
+    static let all = first + rest + identityChecks + identityCommands + identityEvents + resetTokens
+
     static let noon = required(Timestamp(rfc3339: "2024-02-29T12:00:00.000Z"))
     static let subject = required(Subject(bytes: bytes(16)))
     static let message = required(MessageID("6fa459ea-ee8a-4ca4-894e-db77e160355e"))
@@ -139,7 +155,7 @@ enum Examples {
 
     static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 1) } }
 
-    private static func required<Value>(_ value: Value?) -> Value {
+    static func required<Value>(_ value: Value?) -> Value {
         guard let value else { preconditionFailure("an example is malformed") }
         return value
     }

@@ -13,7 +13,7 @@ struct IdTests {
             #expect(text == text.lowercased())
         }
         #expect(MessageID.random() != MessageID.random())
-        #expect(OnboardingSessionID.random() != OnboardingSessionID.random())
+        #expect(SessionID.random() != SessionID.random())
     }
 
     @Test func `a derived message id is a version 8 UUID and follows from the digest`() {

@@ -96,6 +96,69 @@ struct RoutingTests {
         #expect(OpaqueToken(text) == nil)
     }
 
+    // MARK: Tokens with a reference
+
+    @Test func `tokens with a reference are what they always were`() throws {
+        let token = routing.token(
+            kind: .refresh, reference: Array(0xe0..<0xf0), for: subject.routingKey, random: (0..<17).map { UInt8($0) })
+        #expect(token.text == "AAECAwQFBgcICQoLDA0ODxBL81bgnOSe57zyMI9dr7t0nQ68PFlwMLMnTTf_fU0C")
+        #expect(token.digest == Digest(of: token.bytes))
+    }
+
+    @Test(arguments: [TokenKind.refresh, .reset, .device])
+    func `a token leads back to its routing key and its reference`(kind: TokenKind) throws {
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<100 {
+            let key = RoutingKey(value: random.next())
+            let reference = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            let token = routing.token(kind: kind, reference: reference, for: key)
+            let read = try #require(ReferenceToken(token.text, kind: kind))
+            let opened = try #require(routing.open(read))
+            #expect(opened.routingKey == key)
+            #expect(opened.reference == reference)
+            #expect(elsewhere.open(token) == nil)
+            for other in TokenKind.allCases where other != kind { #expect(ReferenceToken(token.text, kind: other) == nil) }
+        }
+    }
+
+    @Test func `a token that was changed in any byte does not open`() throws {
+        let token = routing.token(kind: .refresh, reference: Array(0..<16), for: subject.routingKey)
+        for index in token.bytes.indices {
+            var bytes = token.bytes
+            bytes[index] ^= 0x10
+            let changed = ReferenceToken(bytes: bytes, kind: .refresh)
+            #expect(changed.flatMap { routing.open($0) } == nil)
+        }
+        #expect(ReferenceToken(bytes: Array(token.bytes.dropLast()), kind: .refresh) == nil)
+        #expect(ReferenceToken(token.text + "A", kind: .refresh) == nil)
+        #expect(ReferenceToken("", kind: .refresh) == nil)
+    }
+
+    @Test func `tokens with one reference share nothing that can be seen but their kind`() {
+        let tokens = (0..<300).map { _ in
+            routing.token(kind: .device, reference: Array(repeating: 7, count: 16), for: subject.routingKey).bytes
+        }
+        for position in 0..<47 { #expect(Set(tokens.map { $0[position] }).count > 100, "byte \(position) hardly varies") }
+    }
+
+    @Test func `ids of onboarding sessions lead back, under a mask of their own`() throws {
+        let random = (0xa0..<0xaa).map { UInt8($0) }
+        let session = routing.onboardingSessionID(for: subject.routingKey, random: random)
+        #expect(session.text == "a0a1a2a3-a4a5-86a7-a8a9-9a822f76ffff")
+        #expect(routing.routingKey(of: session) == subject.routingKey)
+        #expect(OnboardingSessionID(session.text) == session)
+        #expect(session.bytes != routing.userID(for: subject.routingKey, random: random).bytes)
+        #expect(routing.onboardingSessionID(for: subject.routingKey) != routing.onboardingSessionID(for: subject.routingKey))
+    }
+
+    @Test func `a token with a reference is not printed`() {
+        let token = routing.token(kind: .reset, reference: subject.bytes, for: subject.routingKey)
+        #expect("\(token)" == "***")
+        var dumped = ""
+        dump(token, to: &dumped)
+        #expect(dumped == "- ***\n")
+    }
+
     @Test func `a token is not printed`() {
         let token = routing.token(kind: .reset, for: subject.routingKey)
         #expect("\(token)" == "***")

@@ -7,8 +7,8 @@ import Testing
     private let subject = Subject(bytes: [UInt8](repeating: 7, count: 16))!
     private let confirmation = MessageID.random()
     private let user = UserID("00000000-0000-8000-8000-000000000001")!
-    private let session = OnboardingSessionID.random()
-    private let other = OnboardingSessionID.random()
+    private let session = OnboardingSessionID.example()
+    private let other = OnboardingSessionID.example()
 
     private func confirm(at time: Timestamp? = nil, now: Timestamp? = nil) -> Contact.Command {
         .confirm(
@@ -93,4 +93,9 @@ import Testing
         let state = Contact.State(account: .init(user: UserID("00000000-0000-8000-8000-000000000002")!))
         #expect(after(verified(user: user), state).account == state.account)
     }
+}
+
+extension OnboardingSessionID {
+    /// One that no other test has.
+    static func example() -> OnboardingSessionID { OnboardingSessionID(uuid: MessageID.random().uuid) }
 }

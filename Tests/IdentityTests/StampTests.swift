@@ -50,8 +50,8 @@ extension ServiceTests {
 
         @Test func `account and active sessions are stamped, what does not apply is left alone`() async throws {
             let (active, expired, superseded, other) = (
-                OnboardingSessionID.random(), OnboardingSessionID.random(), OnboardingSessionID.random(),
-                OnboardingSessionID.random()
+                OnboardingSessionID.example(), OnboardingSessionID.example(), OnboardingSessionID.example(),
+                OnboardingSessionID.example()
             )
             let bob = IdentityScene.subject(2)
             try scene.addUser(scene.user(1), with: alice)

@@ -54,7 +54,7 @@ import VerificationDomain
                 case .codeExhausted:
                     #expect(live != nil && wrongCodes == 2)
                     live = nil
-                case .codeConfirmed:
+                case .codeConfirmed, .resetTokenIssued, .resetTokenConsumed:
                     #expect(live.map { event.time < $0.expiresAt } == true)
                     live = nil
                 }
@@ -118,7 +118,7 @@ private enum Told: Equatable {
             case .codeIssued: self = .sent
             case .codeMissed: self = .invalid
             case .codeExhausted: self = .tooMany
-            case .codeConfirmed: self = .confirmed
+            case .codeConfirmed, .resetTokenIssued, .resetTokenConsumed: self = .confirmed
             }
         case .success(nil): self = .sent
         case .failure(.dailySendsUsedUp), .failure(.sendsUsedUp): self = .sent

@@ -98,8 +98,7 @@ public enum Contact: Decider {
     }
 
     public static func evolve(_ state: inout State, with event: IdentityEvent) {
-        switch event {
-        case .contactVerified(let verified):
+        if case .contactVerified(let verified) = event {
             if let user = verified.user, state.account?.user == user, state.account?.verifiedAt == nil {
                 state.account?.verifiedAt = verified.verifiedAt
             }

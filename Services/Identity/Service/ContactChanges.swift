@@ -44,8 +44,7 @@ struct ContactChanges: Sendable {
                 times[partition] = lastTimes.count
                 lastTimes.append((partition, confirmed.envelope.time))
             }
-            switch event {
-            case .contactVerified(let verified):
+            if case .contactVerified(let verified) = event {
                 if let user = verified.user, stamped.insert(StampKey(subject: verified.subject, user: user)).inserted {
                     stamps.append(Stamp(subject: verified.subject, user: user, verifiedAt: verified.verifiedAt))
                 }

@@ -43,7 +43,7 @@ public struct IdentityPartition: PartitionDomain {
                 // Proves nothing until the token that it earns is used.
                 return .ignored
             }
-        case .codeIssued, .codeMissed, .codeExhausted:
+        case .codeIssued, .codeMissed, .codeExhausted, .resetTokenIssued, .resetTokenConsumed:
             return .ignored
         }
     }
@@ -62,9 +62,8 @@ public struct IdentityPartition: PartitionDomain {
     }
 
     public func key(of event: IdentityEvent) -> Subject {
-        switch event {
-        case .contactVerified(let verified): verified.subject
-        }
+        guard case .contactVerified(let verified) = event else { preconditionFailure("nothing else is decided here") }
+        return verified.subject
     }
 
     public var initial: Contact.State { Contact.initial }
@@ -92,16 +91,16 @@ public struct IdentityPartition: PartitionDomain {
 
     public func decode(_ body: EventBody) throws(UnreadableBody) -> IdentityEvent {
         do throws(SchemaError) {
-            return try Self.codec.decode(IdentityEvent.self, type: body.type, data: body.data)
+            let event = try Self.codec.decode(IdentityEvent.self, type: body.type, data: body.data)
+            guard case .contactVerified = event else { throw SchemaError.unknownType(body.type) }
+            return event
         } catch {
             throw UnreadableBody(type: body.type, reason: error.description)
         }
     }
 
     public func answer(to event: IdentityEvent) -> Answer? {
-        switch event {
-        case .contactVerified: Answer(data: Self.codec.encode(Reply(outcome: .ok)).data)
-        }
+        Answer(data: Self.codec.encode(Reply(outcome: .ok)).data)
     }
 
     /// Nothing that reaches Identity is refused yet: a confirmation cannot be wrong.

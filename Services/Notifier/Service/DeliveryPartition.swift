@@ -68,18 +68,16 @@ public struct DeliveryPartition: PartitionDomain {
         }
         return switch event {
         case .codeIssued(let issued): issued.decoy ? .ignored : .input(.issued(message.id, issued, at: message.time))
-        case .codeMissed, .codeExhausted, .codeConfirmed: .ignored
+        case .codeMissed, .codeExhausted, .codeConfirmed, .resetTokenIssued, .resetTokenConsumed: .ignored
         }
     }
 
     /// Nothing that Identity does is told to anybody yet.
     private func readIdentity(_ message: InboxMessage) -> Reading<Input> {
-        guard let event = try? Self.codec.decode(IdentityEvent.self, type: message.type, data: message.data) else {
+        guard (try? Self.codec.decode(IdentityEvent.self, type: message.type, data: message.data)) != nil else {
             return .unknownType
         }
-        return switch event {
-        case .contactVerified: .ignored
-        }
+        return .ignored
     }
 
     private func readCommand(_ message: InboxMessage) -> Reading<Input> {

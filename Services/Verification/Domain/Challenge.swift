@@ -109,6 +109,8 @@ public enum Challenge: Decider {
             state[exhausted.device].wrongCodes.append(now)
         case .codeConfirmed(let confirmed):
             state[confirmed.device].code = nil
+        case .resetTokenIssued, .resetTokenConsumed:
+            break
         }
     }
 }

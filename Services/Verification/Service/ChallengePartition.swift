@@ -59,6 +59,7 @@ public struct ChallengePartition: PartitionDomain {
             switch try codec.decode(VerificationCommand.self, type: message.type, data: message.data) {
             case .issueCode(let request): return read(request)
             case .confirmCode(let request): return read(request)
+            case .consumeResetToken: return .malformed
             }
         } catch {
             if case .unknownType = error { return .unknownType }
@@ -103,6 +104,8 @@ public struct ChallengePartition: PartitionDomain {
         case .codeMissed(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
         case .codeExhausted(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
         case .codeConfirmed(let event): Challenge.Key(subject: event.subject, purpose: event.purpose)
+        case .resetTokenIssued(let event): Challenge.Key(subject: event.subject, purpose: .passwordReset)
+        case .resetTokenConsumed(let event): Challenge.Key(subject: event.subject, purpose: .passwordReset)
         }
     }
 
@@ -154,7 +157,7 @@ public struct ChallengePartition: PartitionDomain {
         case .codeMissed: answer(Reply(outcome: .invalidOTP))
         case .codeExhausted: answer(Reply(outcome: .maxAttemptsExceeded))
         // Identity answers once it has stamped what the code proves.
-        case .codeConfirmed: nil
+        case .codeConfirmed, .resetTokenIssued, .resetTokenConsumed: nil
         }
     }
 

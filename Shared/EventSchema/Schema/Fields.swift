@@ -63,6 +63,12 @@ public struct Fields: Sendable {
         return values
     }
 
+    /// A nested object. Errors inside name the path (`account.user`).
+    public func object<Value>(_ name: String, _ read: (Fields) throws(SchemaError) -> Value) throws(SchemaError) -> Value {
+        guard let value = try optionalObject(name, read) else { throw malformed(name) }
+        return value
+    }
+
     // MARK: What may be missing or null
 
     /// Any text without NUL, or nothing.
@@ -77,6 +83,10 @@ public struct Fields: Sendable {
         guard let field = present(name) else { return nil }
         guard case .string(let text) = field, let value = read(text) else { throw malformed(name) }
         return value
+    }
+
+    public func optionalInteger(_ name: String, in range: ClosedRange<Int64>) throws(SchemaError) -> Int64? {
+        present(name) == nil ? nil : try integer(name, in: range)
     }
 
     public func optionalTime(_ name: String) throws(SchemaError) -> Timestamp? { try optional(name) { Timestamp(rfc3339: $0) } }

@@ -76,6 +76,8 @@ extension Challenge.Event {
         case .codeMissed(let missed): missed.device
         case .codeExhausted(let exhausted): exhausted.device
         case .codeConfirmed(let confirmed): confirmed.device
+        case .resetTokenIssued(let issued): issued.device
+        case .resetTokenConsumed: nil
         }
     }
 

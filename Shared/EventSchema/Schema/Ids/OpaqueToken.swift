@@ -10,7 +10,7 @@ public enum TokenKind: UInt8, Sendable, CaseIterable {
     case device = 6
 }
 
-/// A token that a client keeps and presents: 17 random bytes (136 bits), the routing key of its account, masked, and the byte
+/// A token without a reference (see ``ReferenceToken``) that a client keeps and presents: 17 random bytes (136 bits), the routing key of its account, masked, and the byte
 /// of its kind; 24 bytes, 32 characters of base64url. Only its digest is kept by services.
 ///
 /// Whether a text is a token can be seen without any secret, and says nothing: a forged one routes to some partition, where

@@ -24,17 +24,30 @@ public struct Routing: Sendable {
         return subject
     }
 
-    // MARK: User ids
+    // MARK: Ids
 
     /// A new user id that routes to `routingKey`. `random` are 10 bytes of the CSPRNG.
-    public func userID(for routingKey: RoutingKey, random: [UInt8]) -> UserID {
-        UserID(random: random) { routingKey.value ^ mask("user", $0) }
-    }
+    public func userID(for routingKey: RoutingKey, random: [UInt8]) -> UserID { id(for: routingKey, random: random) }
 
     public func userID(for routingKey: RoutingKey) -> UserID { userID(for: routingKey, random: Random.bytes(UserID.randomBytes)) }
 
-    /// Where the user belongs; of an id that was never given, some routing key or other.
-    public func routingKey(of user: UserID) -> RoutingKey { RoutingKey(value: user.masked ^ mask("user", user.random)) }
+    /// A new id of an onboarding session that routes to `routingKey`. `random` are 10 bytes of the CSPRNG.
+    public func onboardingSessionID(for routingKey: RoutingKey, random: [UInt8]) -> OnboardingSessionID {
+        id(for: routingKey, random: random)
+    }
+
+    public func onboardingSessionID(for routingKey: RoutingKey) -> OnboardingSessionID {
+        onboardingSessionID(for: routingKey, random: Random.bytes(OnboardingSessionID.randomBytes))
+    }
+
+    private func id<ID: RoutedIdentifier>(for routingKey: RoutingKey, random: [UInt8]) -> ID {
+        ID(random: random) { routingKey.value ^ mask(ID.maskLabel, $0) }
+    }
+
+    /// Where what the id names belongs; of an id that was never given, some routing key or other.
+    public func routingKey<ID: RoutedIdentifier>(of id: ID) -> RoutingKey {
+        RoutingKey(value: id.masked ^ mask(ID.maskLabel, id.random))
+    }
 
     // MARK: Tokens
 
@@ -52,8 +65,43 @@ public struct Routing: Sendable {
         RoutingKey(value: token.masked ^ mask("token", [token.kind.rawValue] + token.random))
     }
 
+    // MARK: Tokens with a reference
+
+    /// A new token that routes to `routingKey` and refers to the 16 bytes of something there. `random` are 17 bytes of the CSPRNG.
+    public func token(
+        kind: TokenKind, reference: [UInt8], for routingKey: RoutingKey, random: [UInt8]
+    ) -> ReferenceToken {
+        precondition(reference.count == 16, "a reference has 16 bytes")
+        let masked = zip(routingKey.bytes + reference, referenceMask(kind, random)).map { $0 ^ $1 }
+        return ReferenceToken(kind: kind, random: random, masked: masked, tag: tag(kind, random, masked))
+    }
+
+    public func token(kind: TokenKind, reference: [UInt8], for routingKey: RoutingKey) -> ReferenceToken {
+        token(kind: kind, reference: reference, for: routingKey, random: Random.bytes(ReferenceToken.randomBytes))
+    }
+
+    /// Where the token belongs and the 16 bytes of what it refers to; `nil` for one that was not made here.
+    public func open(_ token: ReferenceToken) -> (routingKey: RoutingKey, reference: [UInt8])? {
+        guard constantTimeEquals(tag(token.kind, token.random, token.masked), token.tag) else { return nil }
+        let bytes = zip(token.masked, referenceMask(token.kind, token.random)).map { $0 ^ $1 }
+        guard let routingKey = RoutingKey(bytes: bytes.prefix(6)) else { return nil }
+        return (routingKey, Array(bytes.dropFirst(6)))
+    }
+
+    private func referenceMask(_ kind: TokenKind, _ random: [UInt8]) -> [UInt8] {
+        Array(code("reference", [kind.rawValue] + random).prefix(ReferenceToken.maskedBytes))
+    }
+
+    private func tag(_ kind: TokenKind, _ random: [UInt8], _ masked: [UInt8]) -> [UInt8] {
+        Array(code("reference tag", [kind.rawValue] + random + masked).prefix(ReferenceToken.tagBytes))
+    }
+
     /// The first 48 bits of HMAC(0 ‖ length of use ‖ use ‖ random part).
     private func mask(_ use: String, _ random: [UInt8]) -> UInt64 {
-        key.code(for: [0, UInt8(use.utf8.count)] + use.utf8 + random).prefix(6).reduce(0) { $0 << 8 | UInt64($1) }
+        code(use, random).prefix(6).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func code(_ use: String, _ bytes: [UInt8]) -> [UInt8] {
+        key.code(for: [0, UInt8(use.utf8.count)] + use.utf8 + bytes)
     }
 }

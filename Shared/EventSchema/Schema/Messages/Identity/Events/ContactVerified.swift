@@ -15,10 +15,12 @@ public struct ContactVerified: Message {
     public var flagUntil: Timestamp?
     /// The `code-confirmed` event that this follows from.
     public var confirmation: MessageID
+    /// The command that confirmed the code; `nil` where it is not known. A sign-up with a code of its own names it.
+    public var command: MessageID?
 
     public init(
         subject: Subject, channel: Channel, verifiedAt: Timestamp, user: UserID?, sessions: [OnboardingSessionID],
-        flagUntil: Timestamp?, confirmation: MessageID
+        flagUntil: Timestamp?, confirmation: MessageID, command: MessageID? = nil
     ) {
         self.subject = subject
         self.channel = channel
@@ -27,6 +29,7 @@ public struct ContactVerified: Message {
         self.sessions = sessions
         self.flagUntil = flagUntil
         self.confirmation = confirmation
+        self.command = command
     }
 
     public init(fields: Fields) throws(SchemaError) {
@@ -37,10 +40,11 @@ public struct ContactVerified: Message {
         sessions = try fields.list("sessions") { OnboardingSessionID($0) }
         flagUntil = try fields.optionalTime("flagUntil")
         confirmation = try fields.value("confirmation") { MessageID($0) }
+        command = try fields.optional("command") { MessageID($0) }
     }
 
     public var json: JSON {
-        [
+        var object: JSONObject = [
             "subject": .string(subject.base64url),
             "channel": .string(channel.rawValue),
             "verifiedAt": .string(verifiedAt.rfc3339),
@@ -49,5 +53,8 @@ public struct ContactVerified: Message {
             "flagUntil": .text(flagUntil?.rfc3339),
             "confirmation": .string(confirmation.text),
         ]
+        // Came later than the rest: what has none is written as it always was.
+        if let command { object["command"] = .string(command.text) }
+        return .object(object)
     }
 }
