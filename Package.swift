@@ -47,6 +47,8 @@ let package = Package(
         system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
         system("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
+        system("CCrypt", pkgConfig: "libcrypt", apt: "libcrypt-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CIDN2", pkgConfig: "libidn2", apt: "libidn2-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
@@ -55,7 +57,7 @@ let package = Package(
 
         // What the services share.
         library("JSON", "Shared/JSON", []),
-        library("Crypto", "Shared/Crypto", ["COpenSSL", "CSodium"]),
+        library("Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt"]),
         library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"]),
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
@@ -125,7 +127,7 @@ let package = Package(
         system("CTLS", pkgConfig: "libssl", apt: "libssl-dev", at: "Tests/C"),
         library("TestMail", "Tests/TestMail", ["CTLS", "Runtime"]),
         tests("JSONTests", ["JSON"]),
-        tests("CryptoTests", ["Crypto"]),
+        tests("CryptoTests", ["Crypto", "JSON"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
         tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
         tests(
@@ -176,24 +178,10 @@ let package = Package(
     ]
 )
 
-// `compose/test` runs these optimised, beside the executables as they are shipped.
-if Context.environment["LATCHKEY_TESTS"] == "optimised" {
+// `LATCHKEY_TESTS` names the only test targets to build, separated by commas. `optimised` stands for those that `compose/test`
+// runs optimised, beside the executables as they are shipped.
+if let wanted = Context.environment["LATCHKEY_TESTS"], !wanted.isEmpty {
     let optimised = ["KafkaTests", "LogContractTests", "SimulationTests", "SystemTests"]
-    package.targets.removeAll { $0.type == .test && !optimised.contains($0.name) }
-}
-
-// What `compose/bench` measures with: a load generator, and programs that do as little as possible.
-if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
-    let folder = "Tests/Benchmarks"
-    package.targets += [
-        .executableTarget(name: "load", path: "\(folder)/Load", swiftSettings: strict),
-        .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
-        .executableTarget(
-            name: "limit-server", path: "\(folder)/Limits/Server", linkerSettings: [.linkedLibrary("microhttpd")]),
-        .executableTarget(
-            name: "limit-kafka", dependencies: ["CMeasurement"], path: "\(folder)/Limits/Kafka",
-            linkerSettings: [.linkedLibrary("rdkafka")]),
-        .executableTarget(
-            name: "limit-postgres", dependencies: ["CMeasurement", "CPostgres"], path: "\(folder)/Limits/Postgres"),
-    ]
+    let kept = wanted == "optimised" ? optimised : wanted.split(separator: ",").map { String($0) }
+    package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
 }
