@@ -115,7 +115,8 @@ let package = Package(
         library(
             "NotifierService", "Services/Notifier/Service",
             [
-                "NotifierDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections",
+                "NotifierDomain", "EventLog", "EventSchema", "Crypto", "Curl", "JSON", "HTTP", "LoopService", "Postgres",
+                "Projections",
                 "Runtime",
                 "Sealing",
             ],
@@ -157,7 +158,8 @@ let package = Package(
         tests(
             "NotifierTests",
             [
-                "TestSupport", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON", "EventLog",
+                "TestSupport", "TestMail", "Curl", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON",
+                "EventLog",
                 "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),
@@ -174,7 +176,7 @@ let package = Package(
                 "Runtime",
             ]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
-        tests("SystemTests", ["HTTP", "JSON", "Runtime"]),
+        tests("SystemTests", ["HTTP", "JSON", "Runtime", "TestMail"]),
     ]
 )
 

@@ -18,7 +18,7 @@ import Testing
         OutgoingMessage(
             id: id, channel: subject == nil ? .sms : .email, recipient: "user@example.com", purpose: .emailVerification,
             locale: LanguageTag("de")!, subject: subject, text: "Zeile 1\nZeile 2 ä", code: code, requestedAt: noon,
-            time: noon + .seconds(1))
+            expiresAt: noon + .minutes(5), time: noon + .seconds(1))
     }
 
     /// What a console writes to its output while `body` runs.

@@ -1,8 +1,10 @@
+import Curl
 import EventSchema
 import NotifierDomain
-import NotifierService
 import Runtime
 import Testing
+
+@testable import NotifierService
 
 @Suite struct NotifierConfigurationTests {
     private let secret = String(repeating: "5a", count: 32)
@@ -35,7 +37,8 @@ import Testing
     func `elsewhere the console has to be asked for`(environment: String) throws {
         #expect(
             faults(["LATCHKEY_ENV": environment]) == [
-                "NOTIFIER_EMAIL is not set; where LATCHKEY_ENV is not development, the console has to be asked for: console"
+                "NOTIFIER_EMAIL is not set, and no provider is configured; where LATCHKEY_ENV is not development, the console has to "
+                    + "be asked for: console"
             ])
         let configuration = try load(["LATCHKEY_ENV": environment, "NOTIFIER_EMAIL": "console", "CONSOLE_OUTBOX": "/tmp/outbox"])
         #expect(configuration.routes == [.email: Delivery.Route(["console"])])
@@ -46,33 +49,112 @@ import Testing
     @Test func `a provider that there is not is refused by name`() {
         #expect(
             faults(["NOTIFIER_EMAIL": "sendmail"]) == [
-                "NOTIFIER_EMAIL is \"sendmail\", which is not the name of a provider that this release has: console"
+                "NOTIFIER_EMAIL is \"sendmail\", which is not a list of names of providers that this release has: smtp, console"
             ])
     }
 
-    @Test func `a half configuration names what is missing`() {
-        let development = ["LATCHKEY_ENV": "development"]
+    private let smtp = ["SMTP_HOST": "mail.example.com", "ADMIN_EMAIL": "Latchkey <no-reply@example.com>"]
+
+    @Test func `a mail server that is configured delivers, wherever this runs`() throws {
+        for environment in ["production", "development"] {
+            let configuration = try load(smtp.merging(["LATCHKEY_ENV": environment]) { $1 })
+            #expect(configuration.routes[.email] == Delivery.Route(["smtp"]))
+            #expect(configuration.sender == MailAddress("Latchkey <no-reply@example.com>"))
+            let server = try #require(configuration.smtp?.server)
+            #expect(server.host == "mail.example.com")
+            #expect(server.port == 587)
+            #expect(server.security == .startTLS)
+            #expect(server.credentials == nil)
+            #expect(server.replyTimeout == .seconds(30))
+            #expect(configuration.smtp?.connections == 4)
+        }
+    }
+
+    @Test(arguments: [("starttls", 587), ("tls", 465), ("none", 25)])
+    func `the port is the usual one`(security: String, port: Int) throws {
+        #expect(try load(smtp.merging(["SMTP_TLS": security]) { $1 }).smtp?.server.port == port)
+        #expect(try load(smtp.merging(["SMTP_TLS": security, "SMTP_PORT": "2525"]) { $1 }).smtp?.server.port == 2525)
+    }
+
+    @Test func `providers are asked in the order that is set`() throws {
+        let both = try load(smtp.merging(["NOTIFIER_EMAIL": "smtp, console"]) { $1 })
+        #expect(both.routes[.email] == Delivery.Route(["smtp", "console"]))
+        let console = try load(smtp.merging(["NOTIFIER_EMAIL": "console"]) { $1 })
+        #expect(console.routes[.email] == Delivery.Route(["console"]))
+        #expect(faults(smtp.merging(["NOTIFIER_EMAIL": "smtp,smtp"]) { $1 }).count == 1)
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["RESEND_API_KEY": "re_1"],
+                ["ADMIN_EMAIL is not set, although RESEND_API_KEY is: it is the sender's address"]
+            ),
+            (
+                ["RESEND_API_KEY": "re_1", "ADMIN_EMAIL": "a@example.com"],
+                ["RESEND_API_KEY is set, but this release delivers e-mail by SMTP_HOST or to the console only"]
+            ),
+            (["ADMIN_EMAIL": "a@example.com"], ["SMTP_HOST is not set, although ADMIN_EMAIL is"]),
+            (["SMTP_HOST": "mail.example.com"], ["ADMIN_EMAIL is not set, although SMTP_HOST is: it is the sender's address"]),
+            (
+                ["SMTP_USER": "me", "ADMIN_EMAIL": "a@example.com"],
+                [
+                    "SMTP_HOST is not set, although SMTP_USER is", "SMTP_PASSWORD is not set, although SMTP_USER is",
+                    "SMTP_HOST is not set, although ADMIN_EMAIL is",
+                ]
+            ),
+            (["NOTIFIER_EMAIL": "smtp"], ["SMTP_HOST is not set, although NOTIFIER_EMAIL names smtp"]),
+            (
+                ["SMTP_HOST": "mail.example.com", "ADMIN_EMAIL": "a@example.com", "SMTP_PASSWORD": "secret"],
+                ["SMTP_USER is not set, although SMTP_PASSWORD is"]
+            ),
+            (
+                ["SMTP_HOST": "mail.example.com", "ADMIN_EMAIL": "a@example.com", "SMTP_CA_FILE": "/nonexistent.pem"],
+                ["SMTP_CA_FILE names a file that cannot be read: No such file or directory"]
+            ),
+            (
+                ["SMTP_HOST": "smtp://mail.example.com", "ADMIN_EMAIL": "a@example.com"],
+                ["SMTP_HOST is \"smtp://mail.example.com\", which is not a domain name or an IP address"]
+            ),
+            (
+                ["SMTP_HOST": "mail.example.com", "ADMIN_EMAIL": "me"],
+                [
+                    "ADMIN_EMAIL is \"me\", which is not an e-mail address in ASCII, such as no-reply@example.com or "
+                        + "Latchkey <no-reply@example.com>"
+                ]
+            ),
+        ] as [([String: String], [String])])
+    func `a half configuration names what is missing`(variables: [String: String], expected: [String]) {
+        #expect(faults(variables.merging(["LATCHKEY_ENV": "development"]) { $1 }) == expected)
+    }
+
+    @Test func `a password is not sent in the clear, except in development`() throws {
+        let open = smtp.merging(["SMTP_TLS": "none", "SMTP_USER": "me", "SMTP_PASSWORD": "hush"]) { $1 }
         #expect(
-            faults(development.merging(["RESEND_API_KEY": "re_1"]) { $1 }) == [
-                "ADMIN_EMAIL is not set, although RESEND_API_KEY is: it is the sender's address"
-            ])
-        #expect(
-            faults(development.merging(["ADMIN_EMAIL": "a@example.com"]) { $1 }) == [
-                "RESEND_API_KEY is not set, although ADMIN_EMAIL is"
-            ])
-        #expect(
-            faults(development.merging(["RESEND_API_KEY": "re_1", "ADMIN_EMAIL": "a@example.com"]) { $1 }) == [
-                "RESEND_API_KEY is set, but this release delivers to the console only (NOTIFIER_EMAIL=console)"
-            ])
+            faults(open) == ["SMTP_TLS is none: SMTP_PASSWORD would be sent in the clear, which only development allows"])
+        #expect(try load(open.merging(["LATCHKEY_ENV": "development"]) { $1 }).smtp?.server.credentials?.user == "me")
+    }
+
+    @Test func `a password is printed nowhere`() throws {
+        let variables = ["SMTP_TLS": "tls", "SMTP_USER": "me", "SMTP_PASSWORD": "hush-hush"]
+        var printed = ""
+        dump(try load(smtp.merging(variables) { $1 }), to: &printed)
+        #expect(printed.contains("mail.example.com"))
+        #expect(!printed.contains("hush"))
     }
 
     @Test func `all faults are reported together, and no secret in them`() {
-        let faults = faults(["NOTIFIER_SECRET": "short", "CONSOLE_OUTBOX": "/tmp/", "RESEND_API_KEY": "re_secret"])
-        #expect(faults.count == 4)
+        let faults = faults([
+            "NOTIFIER_SECRET": "short", "CONSOLE_OUTBOX": "/tmp/", "RESEND_API_KEY": "re_secret", "SMTP_PASSWORD": "hush-hush",
+        ])
+        #expect(faults.count == 6)
         #expect(faults.contains { $0.hasPrefix("NOTIFIER_SECRET ") })
         #expect(faults.contains { $0.hasPrefix("CONSOLE_OUTBOX ") })
         #expect(faults.contains { $0.hasPrefix("ADMIN_EMAIL ") })
+        #expect(faults.contains { $0.hasPrefix("SMTP_HOST ") })
+        #expect(faults.contains { $0.hasPrefix("SMTP_USER ") })
         #expect(faults.contains { $0.hasPrefix("NOTIFIER_EMAIL ") })
         #expect(!faults.joined().contains("re_secret"))
+        #expect(!faults.joined().contains("hush"))
     }
 }

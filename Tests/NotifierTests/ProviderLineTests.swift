@@ -150,6 +150,42 @@ import Testing
         line.close()
     }
 
+    @Test func `threads share what waits`() async throws {
+        let gate = Gate()
+        let provider = ScriptedProvider(batchSize: 1, concurrency: 3) { messages in
+            gate.wait()
+            return messages.map { _ in .delivered(providerID: nil) }
+        }
+        let line = try line(provider)
+        for _ in 0..<3 { line.send(.init(attempt: try attempt(), isRepeat: false)) }
+        line.start()
+        #expect(try await waitUntil { gate.count == 3 })
+        gate.open()
+        #expect(try await waitUntil { verdicts.count == 3 })
+        line.close()
+    }
+
+    @Test func `what nobody has begun with can be taken back`() async throws {
+        let gate = Gate()
+        let provider = ScriptedProvider(batchSize: 1) { messages in
+            gate.wait()
+            return messages.map { _ in .delivered(providerID: nil) }
+        }
+        let line = try line(provider)
+        let attempts = try (0..<3).map { _ in try attempt() }
+        for (number, attempt) in attempts.enumerated() { line.send(.init(attempt: attempt, isRepeat: number == 2)) }
+        line.start()
+        #expect(try await waitUntil { gate.count == 1 })
+        line.withdraw()
+        #expect(verdicts[attempts[1].send] == [.concluded(.failed(.unavailable))])
+        // Of an earlier attempt nothing is said.
+        #expect(verdicts[attempts[2].send] == [.unsure])
+        gate.open()
+        #expect(try await waitUntil { verdicts[attempts[0].send].count == 1 })
+        #expect(provider.calls.count == 1)
+        line.close()
+    }
+
     @Test func `a provider that keeps failing is left alone for a while`() async throws {
         let provider = ScriptedProvider(batchSize: 1) { _ in [.failed(.unreachable)] }
         let line = try line(provider, breaker: CircuitBreaker(threshold: 2, shortest: .seconds(5), longest: .seconds(9)))

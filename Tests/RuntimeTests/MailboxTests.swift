@@ -14,6 +14,14 @@ import Testing
         #expect(mailbox.send(5))
     }
 
+    @Test func `of many messages as few as wanted are taken`() {
+        let mailbox = Mailbox<Int>()
+        for number in 1...5 { mailbox.send(number) }
+        #expect(mailbox.receive(within: .zero, atMost: 2) == [1, 2])
+        #expect(mailbox.receive(within: .zero, atMost: 3) == [3, 4, 5])
+        #expect(mailbox.receive(within: .zero, atMost: 1).isEmpty)
+    }
+
     @Test func `a closed mailbox gives what it has and takes nothing`() {
         let mailbox = Mailbox<Int>()
         mailbox.send(1)

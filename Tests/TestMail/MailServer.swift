@@ -57,11 +57,15 @@ public final class MailServer: Sendable {
     let state = Mutex(State())
     private let listener: Int32
 
-    public init(_ settings: Settings = Settings()) throws {
+    /// - Parameter port: 0: one that is free.
+    public init(_ settings: Settings = Settings(), port: Int = 0) throws {
         self.settings = settings
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var on: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { [listener] pointer in
@@ -70,7 +74,7 @@ public final class MailServer: Sendable {
             }
         }
         guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EADDRINUSE) }
-        port = Int(UInt16(bigEndian: address.sin_port))
+        self.port = Int(UInt16(bigEndian: address.sin_port))
         // Writing to a client that is gone over TLS must not end the tests.
         signal(SIGPIPE, SIG_IGN)
         OwnedThread.start(name: "mail-server") { [weak self, listener] in

@@ -18,6 +18,7 @@ COMMANDS = {
     "code": looking.code,
     "postgres": looking.postgres,
     "bench": bench.bench,
+    "secrets": starting.make_secrets,
     "test": testing.test,
 }
 

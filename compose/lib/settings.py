@@ -17,10 +17,15 @@ PRIVATE = {
     "LATCHKEY_ROUTING_SECRET": ("gateway", "identity"),
     "LATCHKEY_LOG_MAC_KEYS": SERVICES,
 }
+# Passwords of others that the caller may have, and the services that may see them. None is made here.
+CREDENTIALS = {
+    "SMTP_PASSWORD": ("notifier",),
+    "RESEND_API_KEY": ("notifier",),
+}
 # Secrets that several services have to agree on.
 SHARED = ("LATCHKEY_ROUTING_SECRET", "LATCHKEY_LOG_MAC_KEYS")
 # Prefixes of variables that choose a way of delivery for e-mail.
-MAIL_PROVIDERS = ("RESEND_", "SMTP_")
+MAIL_PROVIDERS = ("RESEND_", "SMTP_", "ADMIN_EMAIL")
 
 
 def names_for(service):
@@ -59,13 +64,31 @@ class Secrets:
                 if self.values[service].get(name, shared[name]) != shared[name]:
                     raise Problem(f"{name} differs between the files in {self.state.secrets}")
 
+    def write_for_containers(self):
+        """Beside them what each container of docker-compose.yml is told, and nothing more. Returns the folder."""
+        folder = os.path.join(self.state.secrets, "containers")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        for service in SERVICES:
+            values = {name: self.values[service][name] for name in names_for(service)}
+            values["LATCHKEY_DATABASE_URL"] = f"host=postgres dbname=latchkey user={service} password={self.password(service)}"
+            self._write_container(folder, service, values)
+        path = os.path.join(folder, "postgres.env")
+        # The superuser's password counts only while the data is made.
+        if not os.path.exists(path):
+            passwords = {f"{service.upper()}_PASSWORD": self.password(service) for service in SERVICES}
+            self._write_container(folder, "postgres", {"POSTGRES_USER": "postgres", "POSTGRES_PASSWORD": secrets.token_hex(24), **passwords})
+        return folder
+
+    def _write_container(self, folder, name, values):
+        write_privately(os.path.join(folder, f"{name}.env"), "".join(f"{name}={value}\n" for name, value in values.items()))
+
     def password(self, service):
         return self.values[service]["POSTGRES_PASSWORD"]
 
 
 def environment(service, caller, secrets_of, state, database_url=None):
     """The environment of one service, without its ports."""
-    hidden = {name for name, users in PRIVATE.items() if service not in users}
+    hidden = {name for name, users in {**PRIVATE, **CREDENTIALS}.items() if service not in users}
     hidden |= {f"{name}_FILE" for name in hidden}
     result = {name: value for name, value in caller.items() if name not in hidden}
 

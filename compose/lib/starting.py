@@ -193,6 +193,18 @@ def run_as_daemon(state, options, folder, writer):
         os._exit(status)
 
 
+def make_secrets(parser, arguments):
+    parser.description = "Makes the secrets of all services, for containers: compose/docker-compose.yml reads them. Starts nothing."
+    parser.parse_args(arguments)
+    state = State()
+    state.prepare()
+    made = settings.Secrets(state)
+    # A volume may hold data already once this was done before.
+    made.load(has_data=os.path.exists(state.file("secrets", "containers")))
+    print(f"the secrets are in {os.path.relpath(made.write_for_containers())}")
+    return 0
+
+
 def down(parser, arguments):
     parser.description = "Stops what compose/up started, in reverse order. All data stays."
     parser.parse_args(arguments)

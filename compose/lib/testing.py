@@ -144,7 +144,8 @@ class Run:
     def environment(self):
         """Of the caller, without what would lead tests to a running Latchkey or to its secrets."""
         def is_kept(name):
-            return name == "LATCHKEY_SWIFT" or not (name.startswith(("LATCHKEY_", "PG")) or name in settings.PRIVATE)
+            is_ours = name.startswith(("LATCHKEY_", "PG", "SMTP_")) or name in settings.PRIVATE or name in settings.CREDENTIALS
+            return name == "LATCHKEY_SWIFT" or not is_ours
         return {name: value for name, value in os.environ.items() if is_kept(name)}
 
     def postgres(self):

@@ -32,8 +32,12 @@ public struct NotifierService: Sendable {
             service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
         let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
 
+        var providers: [any Provider] = [ConsoleProvider(outbox: outbox, logger: context.logger)]
+        if let smtp = configuration.smtp, let sender = configuration.sender {
+            providers.append(SMTPProvider(smtp, sender: sender, logger: context.logger))
+        }
         let desk = DeliveryDesk(
-            tables: tables, database: database, providers: [ConsoleProvider(outbox: outbox, logger: context.logger)],
+            tables: tables, database: database, providers: providers,
             composer: MessageComposer(opener: keys.opener, templates: templates), context: context)
         let loop = LoopRunner(
             log: log, domain: tables.domain, settings: DeliveryPartition.settings, authenticator: authenticator,

@@ -22,14 +22,18 @@ public final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Blocks until there is something, and takes all of it. Empty after `timeout`, after `wake`, and when the mailbox is
-    /// closed and drained.
-    public func receive(within timeout: Duration?) -> [Message] {
+    /// Blocks until there is something, and takes all of it, or the `most` that came first. Empty after `timeout`, after
+    /// `wake`, and when the mailbox is closed and drained.
+    public func receive(within timeout: Duration?, atMost most: Int = .max) -> [Message] {
         let received: [Message]? = state.wait(within: timeout) { state in
             guard !state.messages.isEmpty || state.isClosed || state.isWoken else { return nil }
             state.isWoken = false
-            defer { state.messages = [] }
-            return state.messages
+            guard state.messages.count > most else {
+                defer { state.messages = [] }
+                return state.messages
+            }
+            defer { state.messages.removeFirst(most) }
+            return Array(state.messages.prefix(most))
         }
         return received ?? []
     }

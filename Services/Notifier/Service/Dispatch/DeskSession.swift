@@ -54,6 +54,9 @@ struct DeskSession {
             held += desk.mail.receive(within: Self.pause)
             work(takesAttempts: false)
         }
+        for line in lines.values { line.withdraw() }
+        held += desk.mail.receive(within: .zero)
+        work(takesAttempts: false)
     }
 
     private var isBusy: Bool { desk.mail.count > 0 || lines.values.contains { $0.count > 0 } }

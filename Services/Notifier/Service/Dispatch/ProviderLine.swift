@@ -49,24 +49,28 @@ final class ProviderLine: Sendable {
 
     func send(_ job: Job) { jobs.send(job) }
 
+    /// Takes back what no thread has begun with: it certainly was not sent, which nobody could tell later.
+    func withdraw() {
+        for job in jobs.receive(within: .zero) { report(job, job.isRepeat ? .unsure : .concluded(.failed(.unavailable))) }
+    }
+
     /// Lets the threads end after what waits is done.
-    func close() { jobs.close() }
+    func close() {
+        jobs.close()
+        provider.close()
+    }
 
     /// Jobs that wait or are being worked on.
     var count: Int { jobs.count + working.load(ordering: .relaxed) }
 
     private func work() {
+        let size = max(provider.batchSize, 1)
         while true {
-            let received = jobs.receive(within: nil)
-            if received.isEmpty, jobs.isClosed { return }
-            working.add(received.count, ordering: .relaxed)
-            var rest = received[...]
-            while !rest.isEmpty {
-                let batch = rest.prefix(max(provider.batchSize, 1))
-                rest = rest.dropFirst(batch.count)
-                deliver(Array(batch))
-                working.subtract(batch.count, ordering: .relaxed)
-            }
+            let batch = jobs.receive(within: nil, atMost: size)
+            if batch.isEmpty, jobs.isClosed { return }
+            working.add(batch.count, ordering: .relaxed)
+            if !batch.isEmpty { deliver(batch) }
+            working.subtract(batch.count, ordering: .relaxed)
         }
     }
 

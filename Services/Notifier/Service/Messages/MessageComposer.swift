@@ -27,11 +27,12 @@ public struct MessageComposer: Sendable {
             return opener.keyIDs.isSuperset(of: [recipientBox.keyID, codeBox.keyID]) ? .unreadable : .keyMissing
         }
         let (locale, template) = templates.template(for: attempt.purpose, attempt.locale)
-        let (subject, text) = template.render(code: code, lifetime: attempt.expiresAt - attempt.requestedAt)
+        let content = template.render(code: code, lifetime: attempt.expiresAt - attempt.requestedAt, in: locale)
         return .message(
             OutgoingMessage(
                 id: attempt.send, channel: attempt.channel, recipient: recipient, purpose: attempt.purpose, locale: locale,
-                subject: subject, text: text, code: code, requestedAt: attempt.requestedAt, time: time))
+                subject: content.subject, text: content.text, html: content.html, code: code, requestedAt: attempt.requestedAt,
+                expiresAt: attempt.expiresAt, time: time))
     }
 
     private func text(_ box: Box, _ context: [UInt8]) -> String? {

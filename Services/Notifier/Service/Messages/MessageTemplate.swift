@@ -1,8 +1,9 @@
 public import EventSchema
 
-/// A message with places for what is different each time: `{{code}}`, and `{{minutes}}` for how long the code is valid.
+/// A message with places for what is different each time: `{{code}}`, `{{minutes}}` for how long the code is valid, and for
+/// HTML `{{language}}` and `{{direction}}` (`ltr` or `rtl`).
 ///
-/// Its file is text in UTF-8. An e-mail's begins with `Subject: …` and an empty line.
+/// Its files are text in UTF-8. An e-mail's begins with `Subject: …` and an empty line, and has one of HTML beside it.
 public struct MessageTemplate: Equatable, Sendable {
     public enum Fault: Error, Equatable, CustomStringConvertible {
         case notUTF8
@@ -26,7 +27,7 @@ public struct MessageTemplate: Equatable, Sendable {
     }
 
     enum Place: String, CaseIterable, Sendable {
-        case code, minutes
+        case code, minutes, language, direction
     }
 
     private enum Part: Equatable, Sendable {
@@ -34,12 +35,19 @@ public struct MessageTemplate: Equatable, Sendable {
         case place(Place)
     }
 
+    /// A message that is filled in.
+    public struct Content: Equatable, Sendable {
+        public var subject: String?
+        public var text: String
+        public var html: String?
+    }
+
     private let subject: [Part]?
     private let text: [Part]
+    private var html: [Part]?
 
     public init(_ bytes: [UInt8], channel: Channel) throws(Fault) {
-        guard let content = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
-        var lines = content.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = try Self.lines(of: bytes)
         switch channel {
         case .email:
             let prefix = "Subject: "
@@ -51,25 +59,49 @@ public struct MessageTemplate: Equatable, Sendable {
         case .sms:
             subject = nil
         }
-        while lines.last?.isEmpty == true { lines.removeLast() }
-        guard !lines.isEmpty else { throw .noText }
-        text = try Self.parts(of: lines.joined(separator: "\n")[...])
-        guard text.contains(.place(.code)) else { throw .noCode }
+        text = try Self.content(of: lines)
     }
 
+    /// The same message for programs that show HTML.
+    public mutating func setHTML(_ bytes: [UInt8]) throws(Fault) { html = try Self.content(of: Self.lines(of: bytes)) }
+
     /// The minutes are rounded up, and at least one.
-    public func render(code: String, lifetime: Interval) -> (subject: String?, text: String) {
+    public func render(code: String, lifetime: Interval, in locale: LanguageTag) -> Content {
         let minutes = max((lifetime.milliseconds + 59_999) / 60_000, 1)
-        func fill(_ parts: [Part]) -> String {
+        func fill(_ parts: [Part], _ escape: (String) -> String = { $0 }) -> String {
             parts.map { part in
                 switch part {
                 case .text(let text): text
-                case .place(.code): code
+                case .place(.code): escape(code)
                 case .place(.minutes): String(minutes)
+                case .place(.language): escape(locale.text)
+                case .place(.direction): WritingDirection(of: locale).rawValue
                 }
             }.joined()
         }
-        return (subject.map(fill), fill(text))
+        return Content(subject: subject.map { fill($0) }, text: fill(text), html: html.map { fill($0, Self.escaped) })
+    }
+
+    /// For the content and the quoted attributes of HTML.
+    static func escaped(_ text: String) -> String {
+        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        return text.map { entities[$0] ?? String($0) }.joined()
+    }
+
+    // MARK: Reading
+
+    private static func lines(of bytes: [UInt8]) throws(Fault) -> [Substring] {
+        guard let content = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        return content.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    private static func content(of lines: [Substring]) throws(Fault) -> [Part] {
+        var lines = lines
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        guard !lines.isEmpty else { throw .noText }
+        let content = try parts(of: lines.joined(separator: "\n")[...])
+        guard content.contains(.place(.code)) else { throw .noCode }
+        return content
     }
 
     private static func parts(of text: Substring) throws(Fault) -> [Part] {

@@ -3,8 +3,11 @@ public import EventSchema
 /// The templates of all messages, by purpose and language: those that Latchkey brings, and those that a folder puts in their
 /// place or adds.
 ///
-/// A file is named `PURPOSE.LANGUAGE.txt`: `email_verification.en.txt`, `email_verification.pt-BR.txt`.
+/// A file is named `PURPOSE.LANGUAGE.txt`, or `.html` for the same message in HTML: `email_verification.en.txt`,
+/// `email_verification.pt-BR.html`.
 public struct MessageTemplates: Sendable {
+    public typealias File = (name: String, contents: [UInt8])
+
     public struct Fault: Error, Equatable, CustomStringConvertible {
         public var file: String
         public var reason: String
@@ -14,44 +17,87 @@ public struct MessageTemplates: Sendable {
     /// Every purpose has a template in it.
     public static let defaultLanguage = LanguageTag("en")!
 
-    private static let builtIn: [(name: String, contents: [UInt8])] = [
+    private static let builtIn: [File] = [
         ("email_verification.en.txt", PackageResources.email_verification_en_txt),
+        ("email_verification.en.html", PackageResources.email_verification_en_html),
         ("email_verification.de.txt", PackageResources.email_verification_de_txt),
+        ("email_verification.de.html", PackageResources.email_verification_de_html),
         ("password_reset.en.txt", PackageResources.password_reset_en_txt),
+        ("password_reset.en.html", PackageResources.password_reset_en_html),
         ("password_reset.de.txt", PackageResources.password_reset_de_txt),
+        ("password_reset.de.html", PackageResources.password_reset_de_html),
         ("phone_verification.en.txt", PackageResources.phone_verification_en_txt),
         ("phone_verification.de.txt", PackageResources.phone_verification_de_txt),
     ]
 
+    private enum Kind: String {
+        case txt, html
+    }
+
     private var templates: [Purpose: [LanguageTag: MessageTemplate]] = [:]
 
-    /// - Parameter own: files of the operator's, which stand in the place of those of the same name.
-    public init(own: [(name: String, contents: [UInt8])] = []) throws(Fault) {
-        for (name, contents) in Self.builtIn + own { try add(name, contents) }
+    /// - Parameter own: files of the operator's. One of text takes the place of the one of the same name, and of its HTML too:
+    ///   both say the same.
+    public init(own: [File] = []) throws(Fault) {
+        try add(Self.builtIn)
+        try add(own)
         for purpose in Purpose.allCases where templates[purpose]?[Self.defaultLanguage] == nil {
             throw Fault(file: "\(purpose.rawValue).\(Self.defaultLanguage.text).txt", reason: "it is missing")
         }
     }
 
-    private mutating func add(_ name: String, _ contents: [UInt8]) throws(Fault) {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[2] == "txt", let purpose = Purpose(rawValue: parts[0]), let locale = LanguageTag(parts[1])
-        else {
-            throw Fault(file: name, reason: "the name is not PURPOSE.LANGUAGE.txt")
-        }
-        do throws(MessageTemplate.Fault) {
-            templates[purpose, default: [:]][locale] = try MessageTemplate(contents, channel: purpose.channel)
-        } catch {
-            throw Fault(file: name, reason: error.description)
+    /// The texts first: each begins a template.
+    private mutating func add(_ files: [File]) throws(Fault) {
+        for kind in [Kind.txt, .html] {
+            for file in files {
+                let parts = file.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 3, let fileKind = Kind(rawValue: parts[2]), let purpose = Purpose(rawValue: parts[0]),
+                    let locale = LanguageTag(parts[1])
+                else { throw Fault(file: file.name, reason: "the name is not PURPOSE.LANGUAGE.txt or PURPOSE.LANGUAGE.html") }
+                guard fileKind == kind else { continue }
+                switch kind {
+                case .txt: try addText(file, purpose, locale)
+                case .html: try addHTML(file, purpose, locale)
+                }
+            }
         }
     }
 
-    /// The template for a language, for the same language elsewhere, or in the default language.
+    private mutating func addText(_ file: File, _ purpose: Purpose, _ locale: LanguageTag) throws(Fault) {
+        do throws(MessageTemplate.Fault) {
+            templates[purpose, default: [:]][locale] = try MessageTemplate(file.contents, channel: purpose.channel)
+        } catch {
+            throw Fault(file: file.name, reason: error.description)
+        }
+    }
+
+    private mutating func addHTML(_ file: File, _ purpose: Purpose, _ locale: LanguageTag) throws(Fault) {
+        guard purpose.channel == .email else { throw Fault(file: file.name, reason: "an SMS has no HTML") }
+        guard var template = templates[purpose]?[locale] else {
+            throw Fault(file: file.name, reason: "there is no text for it")
+        }
+        do throws(MessageTemplate.Fault) {
+            try template.setHTML(file.contents)
+        } catch {
+            throw Fault(file: file.name, reason: error.description)
+        }
+        templates[purpose]?[locale] = template
+    }
+
+    /// The template for a language, for the nearest language that its tag is a special form of (RFC 4647, section 3.4), or in
+    /// the default language.
     public func template(for purpose: Purpose, _ locale: LanguageTag?) -> (locale: LanguageTag, template: MessageTemplate) {
         let known = templates[purpose] ?? [:]
-        for candidate in [locale, locale.flatMap { LanguageTag($0.language) }, Self.defaultLanguage] {
-            if let candidate, let template = known[candidate] { return (candidate, template) }
+        var subtags = locale?.text.split(separator: "-") ?? []
+        while !subtags.isEmpty {
+            if let candidate = LanguageTag(subtags.joined(separator: "-")), let template = known[candidate] {
+                return (candidate, template)
+            }
+            subtags.removeLast()
+            // What a single letter introduces went with what followed it.
+            if subtags.last?.utf8.count == 1 { subtags.removeLast() }
         }
+        if let template = known[Self.defaultLanguage] { return (Self.defaultLanguage, template) }
         preconditionFailure("\(purpose.rawValue) has a template in the default language")
     }
 }

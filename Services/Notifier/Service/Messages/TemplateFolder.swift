@@ -4,8 +4,8 @@ internal import Glibc
 enum TemplateFolder {
     private static let largest = 65_536
 
-    /// The `.txt` files in the folder, by name; others may lie beside them.
-    static func files(in path: String) throws(MessageTemplates.Fault) -> [(name: String, contents: [UInt8])] {
+    /// The `.txt` and `.html` files in the folder, by name; others may lie beside them.
+    static func files(in path: String) throws(MessageTemplates.Fault) -> [MessageTemplates.File] {
         guard let folder = opendir(path) else { throw fault(path) }
         defer { closedir(folder) }
         var names: [String] = []
@@ -13,9 +13,9 @@ enum TemplateFolder {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name.hasSuffix(".txt"), !name.hasPrefix(".") { names.append(name) }
+            if name.hasSuffix(".txt") || name.hasSuffix(".html"), !name.hasPrefix(".") { names.append(name) }
         }
-        var files: [(name: String, contents: [UInt8])] = []
+        var files: [MessageTemplates.File] = []
         for name in names.sorted() { files.append((name, try contents(of: "\(path)/\(name)"))) }
         return files
     }

@@ -20,6 +20,13 @@ public protocol Provider: Sendable {
 
     /// Whether a message was taken that somebody tried to hand over after `since`; `nil` where that cannot be told.
     func hasTaken(_ id: MessageID, since: Timestamp) -> Bool?
+
+    /// Gives up what is kept for the next message. Nothing is handed over any more.
+    func close()
+}
+
+extension Provider {
+    public func close() {}
 }
 
 public enum ProviderResult: Equatable, Sendable {
@@ -43,15 +50,19 @@ public struct OutgoingMessage: Equatable, Sendable, CustomStringConvertible {
     /// Of an e-mail.
     public var subject: String?
     public var text: String
+    /// The same for programs that show HTML.
+    public var html: String?
     public var code: String?
     /// When the message was asked for.
     public var requestedAt: Timestamp
+    /// From then on it is of no use.
+    public var expiresAt: Timestamp
     /// When it is handed over.
     public var time: Timestamp
 
     public init(
         id: MessageID, channel: Channel, recipient: String, purpose: Purpose, locale: LanguageTag, subject: String?, text: String,
-        code: String?, requestedAt: Timestamp, time: Timestamp
+        html: String? = nil, code: String?, requestedAt: Timestamp, expiresAt: Timestamp, time: Timestamp
     ) {
         self.id = id
         self.channel = channel
@@ -60,8 +71,10 @@ public struct OutgoingMessage: Equatable, Sendable, CustomStringConvertible {
         self.locale = locale
         self.subject = subject
         self.text = text
+        self.html = html
         self.code = code
         self.requestedAt = requestedAt
+        self.expiresAt = expiresAt
         self.time = time
     }
 
