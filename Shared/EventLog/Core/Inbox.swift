@@ -71,7 +71,7 @@ struct CommandInbox: Sendable {
 
 extension InboxMessage {
     /// Reads the headers of a command. `nil` when it is not one that Latchkey's writers write.
-    init?(command record: Record) {
+    public init?(command record: Record) {
         guard let id = record.text(HeaderName.id).flatMap(MessageID.init), let type = record.text(HeaderName.type),
             let fingerprint = record.header(HeaderName.mac)
         else { return nil }
@@ -87,7 +87,7 @@ extension InboxMessage {
     }
 
     /// An event of another service, as an input.
-    init(event: EventEnvelope) {
+    public init(event: EventEnvelope) {
         self.init(
             partition: event.partition, offset: event.offset, time: event.appended, id: event.id, type: event.body.type,
             subject: event.body.subject, key: event.key, data: event.body.data, traceParent: event.traceParent,

@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 
 /// Where the answer to a command goes, and who alone can open it: the header `ce_replyto`.
 public struct ReplyAddress: Hashable, Sendable {
@@ -30,6 +30,12 @@ public struct ReplyAddress: Hashable, Sendable {
             partition: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), process: Array(bytes[2..<18]), publicKey: Array(bytes[18..<50]),
             request: Array(bytes[50..<66]))
     }
+
+    /// What the pair of a waiting process is called in the boxes that are sealed to it.
+    public static let recipientID = "reply"
+
+    /// Whom the secret part of the answer is sealed to, in the context `SealingContext.reply(to:)` of the command.
+    public var recipient: RecipientKey { RecipientKey(id: Self.recipientID, publicKey: publicKey) }
 
     /// 2 + 16 + 32 + 16 bytes as 88 characters of base64url.
     public var encoded: String {
