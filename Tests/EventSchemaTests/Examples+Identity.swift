@@ -126,8 +126,11 @@ extension Examples {
                 subject: subject, channel: .sms, session: session(1), data: barePersonalData, expiresAt: noon + .days(1),
                 proof: .none, superseded: [])
         ),
-        ("latchkey.identity.onboarding-expired.v1.full", OnboardingExpired(sessions: [session(1), session(2)])),
-        ("latchkey.identity.onboarding-expired.v1.bare", OnboardingExpired(sessions: [])),
+        (
+            "latchkey.identity.onboarding-expired.v1.full",
+            OnboardingExpired(subject: subject, sessions: [session(1), session(2)])
+        ),
+        ("latchkey.identity.onboarding-expired.v1.bare", OnboardingExpired(subject: subject, sessions: [])),
         (
             "latchkey.identity.profile-updated.v1.full",
             ProfileUpdated(
@@ -170,7 +173,10 @@ extension Examples {
         ),
         (
             "latchkey.identity.login-failed.v1.full",
-            LoginFailed(subject: subject, user: account.user, address: address, device: device, retryAfter: 7)
+            LoginFailed(
+                subject: subject, user: account.user, address: address, device: device,
+                ofIdentifier: FailedLogins(failures: 12, blockedUntil: noon + .seconds(4)), ofAddress: FailedLogins(failures: 3),
+                ofDevice: FailedLogins(failures: 3), retryAfter: 7)
         ),
         ("latchkey.identity.login-failed.v1.bare", LoginFailed(subject: subject, address: address)),
         (
@@ -204,11 +210,11 @@ extension Examples {
         ),
         (
             "latchkey.identity.password-check-failed.v1.full",
-            PasswordCheckFailed(user: account.user, session: userSession, use: .changePassword, ended: true)
+            PasswordCheckFailed(user: account.user, session: userSession, use: .changePassword, failures: 7, ended: true)
         ),
         (
             "latchkey.identity.password-check-failed.v1.bare",
-            PasswordCheckFailed(user: account.user, session: userSession, use: .erase, ended: false)
+            PasswordCheckFailed(user: account.user, session: userSession, use: .erase, failures: 0, ended: false)
         ),
         (
             "latchkey.identity.password-reset.v1.full",

@@ -11,6 +11,8 @@ struct SchemaCodecTests {
             switch Swift.type(of: example.message).type.topic {
             case .verificationCommands: try roundTrip(VerificationCommand.self, encoded)
             case .verificationEvents: try roundTrip(VerificationEvent.self, encoded)
+            case .identityChecks: try roundTrip(IdentityCheck.self, encoded)
+            case .identityCommands: try roundTrip(IdentityCommand.self, encoded)
             case .identityEvents: try roundTrip(IdentityEvent.self, encoded)
             case .notifierCommands: try roundTrip(NotifierCommand.self, encoded)
             case .notifierEvents: try roundTrip(NotifierEvent.self, encoded)
@@ -18,7 +20,6 @@ struct SchemaCodecTests {
             case .keys:
                 #expect(
                     codec.encode(try codec.decode(SealingKeyPublished.self, type: encoded.type, data: encoded.data)) == encoded)
-            case .identityChecks, .identityCommands: Issue.record("nothing stands in these topics yet")
             }
         }
     }
@@ -31,6 +32,8 @@ struct SchemaCodecTests {
         func types(_ topic: Topic) -> Set<MessageType> { Set(MessageType.allCases.filter { $0.topic == topic }) }
         #expect(Set(VerificationCommand.types) == types(.verificationCommands))
         #expect(Set(VerificationEvent.types) == types(.verificationEvents))
+        #expect(Set(IdentityCheck.types) == types(.identityChecks))
+        #expect(Set(IdentityCommand.types) == types(.identityCommands))
         #expect(Set(IdentityEvent.types) == types(.identityEvents))
         #expect(Set(NotifierCommand.types) == types(.notifierCommands))
         #expect(Set(NotifierEvent.types) == types(.notifierEvents))

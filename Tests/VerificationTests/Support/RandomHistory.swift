@@ -84,7 +84,7 @@ extension Challenge.Event {
     var isWrongCode: Bool {
         switch content {
         case .codeMissed, .codeExhausted: true
-        case .codeIssued, .codeConfirmed: false
+        case .codeIssued, .codeConfirmed, .resetTokenIssued, .resetTokenConsumed: false
         }
     }
 

@@ -48,8 +48,8 @@ enum RulesByHistory {
         let since = own[(index + 1)...]
         let isGone = since.contains {
             switch $0.content {
-            case .codeExhausted, .codeConfirmed: true
-            case .codeIssued, .codeMissed: false
+            case .codeExhausted, .codeConfirmed, .resetTokenIssued: true
+            case .codeIssued, .codeMissed, .resetTokenConsumed: false
             }
         }
         return isGone ? nil : (code, since.count(where: \.isWrongCode))
