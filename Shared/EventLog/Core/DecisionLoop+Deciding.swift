@@ -63,7 +63,9 @@ extension DecisionLoop {
         case .event(let event):
             // After an outage nobody gets a burst of stale events. A refusal is one, late or not: who was in time may have told
             // it, and the same command must not be decided otherwise when it comes again.
-            if let message = input.message, message.isCommand, let deadline = message.deadline, now > deadline {
+            if let message = input.message, message.isCommand, message.isPerishable, let deadline = message.deadline,
+                now > deadline
+            {
                 return expire(input, message, now: now)
             }
             speculate(event, key: key, aggregate: aggregate, from: input, at: time, local: local, actions: &actions)

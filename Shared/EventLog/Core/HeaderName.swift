@@ -25,7 +25,8 @@ public enum HeaderName {
     public static let causation = "ce_causationid"
     public static let traceParent = "ce_traceparent"
     public static let replyTo = "ce_replyto"
-    /// Until when somebody waits for the answer, in milliseconds of the log's clock.
+    /// Until when somebody waits for the answer, in milliseconds of the log's clock: of events, and of commands without a budget,
+    /// which are decided however late they are.
     public static let deadline = "ce_deadline"
     /// How long an answer is of use, in milliseconds from the append (commands).
     public static let budget = "ce_budget"

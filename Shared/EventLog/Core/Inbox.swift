@@ -76,14 +76,16 @@ extension InboxMessage {
             let fingerprint = record.header(HeaderName.mac)
         else { return nil }
         let budget = record.header(HeaderName.budget).flatMap { Int64(decimal: $0) }
+        // Without a budget, somebody may wait until a deadline all the same.
+        let deadline = record.header(HeaderName.deadline).flatMap { Int64(decimal: $0) }.map(Timestamp.init(milliseconds:))
         let remember = record.header(HeaderName.remember).flatMap { Int64(decimal: $0) } ?? 0
         self.init(
             partition: record.partition, offset: record.offset, time: record.time, id: id, type: type,
             subject: record.text(HeaderName.subject), key: record.key, data: record.value,
             traceParent: record.text(HeaderName.traceParent),
             replyTo: record.text(HeaderName.replyTo).flatMap(ReplyAddress.init(encoded:)),
-            deadline: budget.map { record.time + .milliseconds($0) }, remember: .milliseconds(remember),
-            client: record.text(HeaderName.client), fingerprint: Array(fingerprint.prefix(8)))
+            deadline: budget.map { record.time + .milliseconds($0) } ?? deadline, remember: .milliseconds(remember),
+            client: record.text(HeaderName.client), fingerprint: Array(fingerprint.prefix(8)), isPerishable: budget != nil)
     }
 
     /// An event of another service, as an input.
@@ -92,7 +94,7 @@ extension InboxMessage {
             partition: event.partition, offset: event.offset, time: event.appended, id: event.id, type: event.body.type,
             subject: event.body.subject, key: event.key, data: event.body.data, traceParent: event.traceParent,
             replyTo: event.replyTo, deadline: event.deadline, remember: .zero, client: nil,
-            fingerprint: Array(event.previous.prefix(8)))
+            fingerprint: Array(event.previous.prefix(8)), causation: event.causation)
     }
 }
 

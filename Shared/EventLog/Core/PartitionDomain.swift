@@ -84,6 +84,11 @@ public struct InboxMessage: Sendable {
     public var client: String?
     /// Tells copies of one record from other records with the same id.
     public var fingerprint: [UInt8]
+    /// Of an event: the command that led to it.
+    public var causation: MessageID? = nil
+    /// Whether a command is of no use any more after its deadline. One that follows from
+    /// what has happened already stays of use: only its answer is not awaited any more.
+    public var isPerishable = true
     public var isCommand: Bool { partition.topic.kind == .commands }
 }
 
