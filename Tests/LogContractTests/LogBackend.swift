@@ -9,10 +9,13 @@ import Testing
 /// An implementation of the log, as the contract sees it.
 struct LogBackend: Sendable, CustomTestStringConvertible {
     var testDescription: String
+    /// How many partitions the largest log of a test has. A broker takes seconds to make hundreds.
+    var many = 64
     /// Provisions a new log with so many partitions.
     var make: @Sendable (_ partitions: Int) throws -> LogUnderTest
 
-    static let all = [postgres, simulated, mock] + (servers == nil ? [] : [kafka])
+    /// A real Kafka alone where there is one: its tests run one after the other.
+    static let all = servers == nil ? [postgres, simulated, mock] : [kafka]
 
     /// Those that stamp records, keep large backlogs and share a topic out at once. librdkafka's mock cluster acknowledges a
     /// made-up time, keeps 5 MB of a partition, and lets members wait for each other for seconds.
@@ -22,7 +25,7 @@ struct LogBackend: Sendable, CustomTestStringConvertible {
     static let servers = ProcessInfo.processInfo.environment["LATCHKEY_TEST_KAFKA"]
 
     /// Each test has topics of its own.
-    static let kafka = LogBackend(testDescription: "Kafka") { partitions in
+    static let kafka = LogBackend(testDescription: "Kafka", many: 12) { partitions in
         let prefix = "test-\(UInt64.random(in: 0..<(1 << 60)))."
         let settings = KafkaSettings(
             bootstrapServers: servers ?? "",

@@ -127,11 +127,11 @@ import Testing
 
     @Test(arguments: LogBackend.whole)
     func `follows many partitions of many topics`(backend: LogBackend) throws {
-        let under = try backend.make(64)
+        let under = try backend.make(backend.many)
         let reader = try under.log.reader()
         var partitions: [TopicPartition] = []
         for topic in Topic.allCases {
-            for number in 0..<topic.partitions(of: 64) { partitions.append(TopicPartition(topic, number)) }
+            for number in 0..<topic.partitions(of: backend.many) { partitions.append(TopicPartition(topic, number)) }
         }
         // A log may keep its own name in `keys`: what is appended here comes after it.
         let keys = TopicPartition(.keys, 0)

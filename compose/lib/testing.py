@@ -110,9 +110,28 @@ class Run:
             return
         environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_TEST_POSTGRES": self.postgres()}
         self.tests("LogContractTests", self.optimised("LogContractTests"), environment)
-        servers = self.kafka()
-        if servers:
-            self.tests("KafkaTests", self.optimised("KafkaTests"), {**environment, "LATCHKEY_TEST_KAFKA": servers})
+        given = os.environ.get("LATCHKEY_TEST_KAFKA")
+        if given:
+            self.log_on_kafka("given", {**environment, "LATCHKEY_TEST_KAFKA": given})
+            return
+        for brokers in (1, 3):
+            servers = self.start_kafka(brokers)
+            if not servers:
+                self.outcome.skipped.append(("tests of the log on a real Kafka", "LATCHKEY_TEST_KAFKA names none"))
+                return
+            command, folder = self.broker
+            kafka = {"LATCHKEY_TEST_KAFKA": servers}
+            if brokers > 1:
+                kafka.update(LATCHKEY_TEST_KAFKA_COMMAND=command, LATCHKEY_TEST_KAFKA_FOLDER=folder)
+            self.log_on_kafka(f"{brokers}", {**environment, **kafka})
+            self.stop_kafka()
+
+    def log_on_kafka(self, name, environment):
+        """The contract of every log on these brokers, one test after the other, and what is Kafka's own."""
+        contract = [*self.optimised("LogContractTests"), "--no-parallel"]
+        contract[contract.index("--filter") + 1] = r"^LogContractTests\.(Appending|Reading|.A consumer group)"
+        self.tests(f"LogContractTests-kafka-{name}", contract, environment)
+        self.tests(f"KafkaTests-{name}", self.optimised("KafkaTests"), environment)
 
     def simulation(self):
         if self.build_optimised():
@@ -173,25 +192,30 @@ class Run:
         self.server_url = postgres.url("tests", password, "postgres")
         return self.server_url
 
-    def kafka(self):
-        """Bootstrap servers of a real Kafka: the caller's, or one that is started beside the repository's folder."""
-        given = os.environ.get("LATCHKEY_TEST_KAFKA")
+    def start_kafka(self, brokers):
+        """Bootstrap servers of a real Kafka that is started from beside the repository's folder; none where there is none."""
         command = os.path.join(os.path.dirname(REPOSITORY), "shared", "kafka", "kafka")
-        if given or not (os.access(command, os.X_OK) and shutil.which("java")):
-            if not given:
-                self.outcome.skipped.append(("tests of the log on a real Kafka", "LATCHKEY_TEST_KAFKA names none"))
-            return given
+        if not (os.access(command, os.X_OK) and shutil.which("java")):
+            return None
         folder = os.path.join(self.build_folder, "test-kafka")
         shutil.rmtree(folder, ignore_errors=True)
-        # The controller listens a thousand above.
-        port = next(port for port in range(19092, 64000, 7) if is_free("127.0.0.1", port) and is_free("127.0.0.1", port + 1000))
+        # The controllers listen a thousand above.
+        port = next(port for port in range(19092, 63000, 7) if all(
+            is_free("127.0.0.1", port + n + above) for n in range(brokers) for above in (0, 1000)))
+        self.broker = (command, folder)
         result = subprocess.run(
-            [command, "start", folder, "1", str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True)
+            [command, "start", folder, str(brokers), str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
         if result.returncode != 0:
             raise Problem(f"Kafka will not start: {result.stdout.strip()}")
-        self.broker = (command, folder)
-        return f"127.0.0.1:{port}"
+        return ",".join(f"127.0.0.1:{port + n}" for n in range(brokers))
+
+    def stop_kafka(self):
+        if self.broker:
+            command, folder = self.broker
+            subprocess.run([command, "stop", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            shutil.rmtree(folder, ignore_errors=True)
+            self.broker = None
 
     def mutex_library(self, scratch):
         """Tells Thread Sanitizer about contended mutexes."""
@@ -207,10 +231,7 @@ class Run:
         return library
 
     def close(self):
-        if self.broker:
-            command, folder = self.broker
-            subprocess.run([command, "stop", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-            shutil.rmtree(folder, ignore_errors=True)
+        self.stop_kafka()
         if self.server and self.server.child:
             self.server.send(signal.SIGINT)
             self.server.child.wait()
