@@ -17,6 +17,7 @@ final class LoadConnection {
     var isConfirming = false
     /// In microseconds of the steady clock.
     var started: Int64 = 0
+    var answered: Int64 = 0
 
     private var buffer = [UInt8](repeating: 0, count: 8_192)
     private var filled = 0

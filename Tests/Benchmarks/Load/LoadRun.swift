@@ -21,6 +21,9 @@ struct LoadRun {
 
     private var step = Step.healthz
     private var latencies = Histogram()
+    /// Of pairs: from the request for a code to its answer, from there to the delivery.
+    private var sending = Histogram()
+    private var delivery = Histogram()
     private var statuses: [Int: Int] = [:]
     private var isOver = false
 
@@ -55,7 +58,7 @@ struct LoadRun {
         fflush(nil)
         guard readLine() != nil else { exit(1) }
         self.step = step
-        (latencies, statuses, isOver) = (Histogram(), [:], false)
+        (latencies, sending, delivery, statuses, isOver) = (Histogram(), Histogram(), Histogram(), [:], false)
         let start = Self.now
         for connection in connections { begin(connection) }
         let end = start + Int64(options.seconds * 1_000_000)
@@ -79,7 +82,8 @@ struct LoadRun {
             """
             {"name":"\(name)","count":\(latencies.count),"seconds":\(seconds),"p50":\(latencies.quantile(0.5)),\
             "p99":\(latencies.quantile(0.99)),"answers":{\(answers)},"next":\(next),\
-            "undelivered":\(step == .send ? sent.count - codes.count : waiting.count)}
+            "undelivered":\(step == .send ? sent.count - codes.count : waiting.count),\
+            "sending":\(sending.quantile(0.5)),"delivery":\(delivery.quantile(0.5))}
             """)
         fflush(nil)
     }
@@ -140,6 +144,8 @@ struct LoadRun {
 
     private mutating func awaitCode(_ connection: LoadConnection) {
         connection.state = .awaitingCode
+        connection.answered = Self.now
+        sending.add(connection.answered - connection.started)
         if let code = codes.removeValue(forKey: connection.number) {
             confirm(connection, code)
         } else {
@@ -147,7 +153,8 @@ struct LoadRun {
         }
     }
 
-    private func confirm(_ connection: LoadConnection, _ code: [UInt8]) {
+    private mutating func confirm(_ connection: LoadConnection, _ code: [UInt8]) {
+        delivery.add(Self.now - connection.answered)
         connection.isConfirming = true
         send(connection, Requests.confirm(connection.number, code))
     }
