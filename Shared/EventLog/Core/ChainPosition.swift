@@ -46,9 +46,12 @@ public struct ChainPosition: Hashable, Sendable {
     }
 
     public init?(encoded: some StringProtocol) {
-        let parts = encoded.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 5, let offset = Int64(parts[0]), let headOffset = Int64(parts[1]), let sequence = Int64(parts[2]),
-            let key = UInt32(parts[3]), let hash = Base64URL.decode(String(parts[4])), hash.count == 32,
+        var rest = Substring(encoded).utf8
+        guard let offset = Int64(Substring(rest.removeFirst(upTo: "/"))),
+            let headOffset = Int64(Substring(rest.removeFirst(upTo: "/"))),
+            let sequence = Int64(Substring(rest.removeFirst(upTo: "/"))),
+            let key = UInt32(Substring(rest.removeFirst(upTo: "/"))),
+            let hash = Base64URL.decode(String(Substring(rest))), hash.count == 32,
             offset >= 0, sequence >= 0, headOffset >= -1, headOffset < offset || sequence == 0
         else { return nil }
         self.init(offset: offset, head: ChainHead(sequence: sequence, hash: hash, offset: headOffset, key: key))
@@ -87,16 +90,30 @@ public struct InboxPositions: Hashable, Sendable {
 
     public init?(encoded: some StringProtocol) {
         self.init()
-        for part in encoded.split(separator: ";") {
-            guard let equals = part.firstIndex(of: "="), let topic = Topic(rawValue: String(part[..<equals])) else { return nil }
-            let value = part[part.index(after: equals)...]
-            if let at = value.firstIndex(of: "@") {
-                guard let offset = Int64(value[..<at]), let time = Int64(value[value.index(after: at)...]) else { return nil }
+        var rest = Substring(encoded).utf8
+        while !rest.isEmpty {
+            var value = rest.removeFirst(upTo: ";")
+            if value.isEmpty { continue }
+            guard let topic = Topic(rawValue: String(Substring(value.removeFirst(upTo: "=")))) else { return nil }
+            if value.contains(UInt8(ascii: "@")) {
+                guard let offset = Int64(Substring(value.removeFirst(upTo: "@"))), let time = Int64(Substring(value)) else {
+                    return nil
+                }
                 commands[topic] = CommandPosition(offset: offset, time: Timestamp(milliseconds: time))
             } else {
-                guard let position = ChainPosition(encoded: value) else { return nil }
+                guard let position = ChainPosition(encoded: Substring(value)) else { return nil }
                 events[topic] = position
             }
         }
+    }
+}
+
+extension Substring.UTF8View {
+    /// Takes what stands before the first separator, or everything, and the separator. Bytes, because whole characters are
+    /// far more expensive to find, and every event that is read names positions.
+    fileprivate mutating func removeFirst(upTo separator: Unicode.Scalar) -> Substring.UTF8View {
+        let end = firstIndex(of: UInt8(ascii: separator)) ?? endIndex
+        defer { self = end == endIndex ? self[end...] : self[index(after: end)...] }
+        return self[..<end]
     }
 }

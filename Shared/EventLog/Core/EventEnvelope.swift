@@ -47,37 +47,33 @@ public struct EventEnvelope: Hashable, Sendable {
 
     /// Reads the headers of an event. `nil` when it is not one that Latchkey's writers write.
     init?(_ record: Record) {
-        var texts: [String: String] = [:]
-        texts.reserveCapacity(record.headers.count)
-        for header in record.headers where header.name != HeaderName.mac {
-            guard texts.updateValue(String(decoding: header.value, as: UTF8.self), forKey: header.name) == nil else { return nil }
-        }
-        guard let id = texts[HeaderName.id].flatMap(MessageID.init), let type = texts[HeaderName.type],
-            let time = texts[HeaderName.time].flatMap(Timestamp.init(rfc3339:)),
-            let sequence = texts[HeaderName.sequence].flatMap({ Int64(decimal: $0.utf8) }),
-            let previous = texts[HeaderName.previous].flatMap(Base64URL.decode),
-            let inboxes = InboxPositions(encoded: texts[HeaderName.inboxes] ?? ""),
-            let writer = texts[HeaderName.writer],
-            let speculation = texts[HeaderName.speculation].flatMap({ UInt64(decimal: $0.utf8) }),
-            let refused = Self.refused(texts[HeaderName.refused] ?? "")
+        guard record.namesHeadersOnce else { return nil }
+        guard let id = record.text(HeaderName.id).flatMap(MessageID.init), let type = record.text(HeaderName.type),
+            let time = record.text(HeaderName.time).flatMap(Timestamp.init(rfc3339:)),
+            let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) }),
+            let previous = record.text(HeaderName.previous).flatMap(Base64URL.decode),
+            let inboxes = InboxPositions(encoded: record.text(HeaderName.inboxes) ?? ""),
+            let writer = record.text(HeaderName.writer),
+            let speculation = record.header(HeaderName.speculation).flatMap({ UInt64(decimal: $0) }),
+            let refused = Self.refused(record.text(HeaderName.refused) ?? "")
         else { return nil }
         partition = record.partition
         offset = record.offset
         appended = record.time
         key = record.key
         self.id = id
-        body = EventBody(type: type, subject: texts[HeaderName.subject], data: record.value)
+        body = EventBody(type: type, subject: record.text(HeaderName.subject), data: record.value)
         self.time = time
         self.sequence = sequence
         self.previous = previous
         self.inboxes = inboxes
         self.writer = writer
         self.speculation = speculation
-        causation = texts[HeaderName.causation].flatMap(MessageID.init)
-        traceParent = texts[HeaderName.traceParent]
-        replyTo = texts[HeaderName.replyTo].flatMap(ReplyAddress.init(encoded:))
-        deadline = texts[HeaderName.deadline].flatMap { Int64(decimal: $0.utf8) }.map(Timestamp.init(milliseconds:))
-        remember = texts[HeaderName.remember].flatMap { Int64(decimal: $0.utf8) }.map(Interval.init(milliseconds:)) ?? .zero
+        causation = record.text(HeaderName.causation).flatMap(MessageID.init)
+        traceParent = record.text(HeaderName.traceParent)
+        replyTo = record.text(HeaderName.replyTo).flatMap(ReplyAddress.init(encoded:))
+        deadline = record.header(HeaderName.deadline).flatMap { Int64(decimal: $0) }.map(Timestamp.init(milliseconds:))
+        remember = record.header(HeaderName.remember).flatMap { Int64(decimal: $0) }.map(Interval.init(milliseconds:)) ?? .zero
         self.refused = refused
     }
 
@@ -95,6 +91,16 @@ public struct EventEnvelope: Hashable, Sendable {
                     remember: .milliseconds(remember)))
         }
         return refused
+    }
+}
+
+extension Record {
+    /// Whether no header but the MAC comes twice. There are a score of them, with short names: looking is faster than hashing.
+    fileprivate var namesHeadersOnce: Bool {
+        for index in headers.indices where headers[index].name != HeaderName.mac {
+            for earlier in headers[..<index] where earlier.name == headers[index].name { return false }
+        }
+        return true
     }
 }
 

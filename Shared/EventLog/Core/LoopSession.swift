@@ -9,7 +9,8 @@ struct LoopSession<Store: ProjectionStore> {
     var description = LogDescription(id: [], partitions: 0)
     var producer: (any LogProducer)?
     var consumer: (any LogConsumer)?
-    var loops: [Int: DecisionLoop<Domain>] = [:]
+    /// Each behind a reference: to look at a loop must not copy it.
+    var loops: [Int: Slot] = [:]
     /// Partitions that the group gave to this instance and that are still to be taken over.
     var arriving: Set<Int> = []
     var gaveUp: [Int: LogError] = [:]
@@ -21,6 +22,12 @@ struct LoopSession<Store: ProjectionStore> {
     var commitAt = LocalInstant(milliseconds: 0)
     var isWaiting = false
     var hasStarted = false
+
+    final class Slot {
+        var loop: DecisionLoop<Domain>
+
+        init(_ loop: DecisionLoop<Domain>) { self.loop = loop }
+    }
 
     init(driver: LoopDriver<Store>) { self.driver = driver }
 
@@ -80,23 +87,24 @@ struct LoopSession<Store: ProjectionStore> {
         for partition in partitions {
             let start = committed[partition].flatMap { ChainPosition(encoded: $0.metadata) }
             if start == nil, try !consumer.bounds(of: partition).isEmpty { fromBeginning.append(partition.partition) }
-            let loop = makeLoop(partition.partition, start: start, checkpoint: nil)
-            consumer.follow(partition, from: loop.start)
-            loops[partition.partition] = loop
+            let slot = makeLoop(partition.partition, start: start, checkpoint: nil)
+            consumer.follow(partition, from: slot.loop.start)
+            loops[partition.partition] = slot
         }
         if !fromBeginning.isEmpty { driver.notice(.readsFromBeginning(fromBeginning)) }
     }
 
-    private func makeLoop(_ partition: Int, start: ChainPosition?, checkpoint: Checkpoint?) -> DecisionLoop<Domain> {
-        DecisionLoop(
-            driver.domain, settings: driver.settings, partition: partition, log: description.id,
-            authenticator: driver.authenticator,
-            writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator())
+    private func makeLoop(_ partition: Int, start: ChainPosition?, checkpoint: Checkpoint?) -> Slot {
+        Slot(
+            DecisionLoop(
+                driver.domain, settings: driver.settings, partition: partition, log: description.id,
+                authenticator: driver.authenticator,
+                writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator()))
     }
 
     private mutating func close() {
         guard let consumer else { return }
-        for partition in loops.keys where loops[partition]?.isOwned == true { feed(.released, to: partition) }
+        for (partition, slot) in loops where slot.loop.isOwned { feed(.released, to: partition) }
         driver.waker.withLock { $0 = nil }
         producer?.flush(within: .seconds(3))
         consumer.close()
@@ -202,9 +210,9 @@ struct LoopSession<Store: ProjectionStore> {
             let own = TopicPartition(driver.settings.events, partition)
             if !isMemory {
                 let checkpoint = checkpoints[partition]
-                let loop = makeLoop(partition, start: checkpoint?.answersFrom, checkpoint: checkpoint)
-                consumer.follow(own, from: loop.start)
-                loops[partition] = loop
+                let slot = makeLoop(partition, start: checkpoint?.answersFrom, checkpoint: checkpoint)
+                consumer.follow(own, from: slot.loop.start)
+                loops[partition] = slot
             }
             arriving.remove(partition)
             feed(.tookOver(end: end, committed: topic.flatMap { committed[TopicPartition($0, partition)] }), to: partition)
@@ -215,14 +223,14 @@ struct LoopSession<Store: ProjectionStore> {
     // MARK: Loops and their actions
 
     private mutating func feed(_ input: LoopInput<Domain>, to partition: Int) {
-        guard loops[partition] != nil, gaveUp[partition] == nil else { return }
+        guard let slot = loops[partition], gaveUp[partition] == nil else { return }
         var actions: [LoopAction<Domain>] = []
         do throws(LogError) {
-            try loops[partition]?.handle(input, at: SteadyClock.now, actions: &actions)
+            try slot.loop.handle(input, at: SteadyClock.now, actions: &actions)
         } catch {
             giveUp(partition, because: error)
         }
-        let isOwner = loops[partition]?.isOwned ?? false
+        let isOwner = loops[partition] != nil && slot.loop.isOwned
         for action in actions { perform(action, for: partition, isOwner: isOwner) }
     }
 
@@ -328,27 +336,27 @@ struct LoopSession<Store: ProjectionStore> {
         guard now >= commitAt else { return }
         commitAt = now + .seconds(1)
         var commits: [TopicPartition: CommittedOffset] = [:]
-        for partition in loops.keys where gaveUp[partition] == nil {
-            if let more = loops[partition]?.commits(at: now) { commits.merge(more) { _, new in new } }
+        for (partition, slot) in loops where gaveUp[partition] == nil {
+            commits.merge(slot.loop.commits(at: now)) { _, new in new }
         }
         if !commits.isEmpty { consumer?.commit(commits) }
     }
 
     private mutating func show() {
-        if !hasStarted { hasStarted = loops.values.allSatisfy { !$0.isBehindStart } }
+        if !hasStarted { hasStarted = loops.values.allSatisfy { !$0.loop.isBehindStart } }
         var status = LoopStatus()
         status.isAvailable = consumer?.isAvailable ?? false
         status.hasStarted = hasStarted
         status.gaveUp = gaveUp
-        for (partition, loop) in loops {
-            if loop.isOwned {
+        for (partition, slot) in loops {
+            if slot.loop.isOwned {
                 status.owned.insert(partition)
-                if loop.clock.learnt > status.clock.learnt { status.clock = loop.clock }
-                if loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
+                if slot.loop.clock.learnt > status.clock.learnt { status.clock = slot.loop.clock }
+                if slot.loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
             }
-            status.positions[partition] = (loop.position.offset, loop.position.head.sequence)
-            status.counters.add(loop.counters)
-            status.partitions[partition] = loop.status
+            status.positions[partition] = (slot.loop.position.offset, slot.loop.position.head.sequence)
+            status.counters.add(slot.loop.counters)
+            status.partitions[partition] = slot.loop.status
         }
         driver.shown.withLock {
             status.appendFailures = $0.appendFailures

@@ -60,10 +60,11 @@ final class KafkaProducer: LogProducer {
         let waiting = Unmanaged.passRetained(Waiting(completion, outstanding))
         let code = record.key.withUnsafeBytes { key in
             record.value.withUnsafeBytes { value in
-                latchkey_produce(
-                    handle.pointer, handle.names.name(record.partition.topic), Int32(record.partition.partition), key.baseAddress,
-                    key.count,
-                    value.baseAddress, value.count, headers, waiting.toOpaque())
+                handle.names.withName(of: record.partition.topic) { name in
+                    latchkey_produce(
+                        handle.pointer, name, Int32(record.partition.partition), key.baseAddress, key.count, value.baseAddress,
+                        value.count, headers, waiting.toOpaque())
+                }
             }
         }
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }

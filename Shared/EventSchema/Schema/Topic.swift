@@ -15,6 +15,23 @@ public enum Topic: String, Sendable, CaseIterable, Comparable {
     case replies
     case keys
 
+    /// By the case, not by the name as enumerations with raw values do it: topics are looked up for every record.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
+
+    private var number: UInt8 {
+        switch self {
+        case .verificationCommands: 0
+        case .verificationEvents: 1
+        case .identityChecks: 2
+        case .identityCommands: 3
+        case .identityEvents: 4
+        case .notifierCommands: 5
+        case .notifierEvents: 6
+        case .replies: 7
+        case .keys: 8
+        }
+    }
+
     public enum Kind: Sendable {
         /// Asks for something; kept for an hour.
         case commands
