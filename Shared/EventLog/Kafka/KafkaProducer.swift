@@ -11,7 +11,11 @@ final class KafkaProducer: LogProducer {
     private struct State {
         var handle: KafkaHandle?
         var isClosed = false
+        var flights = Flights<Waiting>(limit: KafkaProducer.groupsUnderway)
     }
+
+    /// One less than an idempotent producer's requests: a group may become two of them.
+    private static let groupsUnderway = 4
 
     private let settings: KafkaSettings
     private let client: String
@@ -35,41 +39,65 @@ final class KafkaProducer: LogProducer {
 
     func append(_ record: OutgoingRecord, completion: @escaping Completion) {
         if let rejection = record.rejection { return completion(.failure(rejection)) }
-        let failure: LogError? = state.withLock { state in
-            guard !state.isClosed else { return LogError(.closed, "the producer was closed") }
-            if state.handle == nil {
-                guard let handle = try? Self.makeHandle(settings, client) else {
-                    return LogError(.unavailable, "the producer broke and could not be made anew")
-                }
-                state.handle = handle
-                serve(handle)
-            }
-            guard let handle = state.handle else { return LogError(.unavailable, "the producer is being replaced") }
-            return produce(record, on: handle, completion)
+        let waiting = Waiting(record, completion, outstanding)
+        let failed: [(Waiting, LogError)] = state.withLock { state in
+            guard !state.isClosed else { return [(waiting, LogError(.closed, "the producer was closed"))] }
+            state.flights.add(waiting, to: record.partition)
+            return sendNext(&state)
         }
-        if let failure { completion(.failure(failure)) }
+        Self.fail(failed)
     }
 
-    private func produce(_ record: OutgoingRecord, on handle: KafkaHandle, _ completion: @escaping Completion) -> LogError? {
+    /// Sends what may leave. Returns what cannot be sent, and why.
+    private func sendNext(_ state: inout State) -> [(Waiting, LogError)] {
+        var failed: [(Waiting, LogError)] = []
+        while let group = state.flights.next() {
+            for waiting in group {
+                guard let error = send(waiting, &state) else { continue }
+                failed.append((waiting, error))
+                state.flights.ended(waiting.record.partition)
+            }
+        }
+        return failed
+    }
+
+    private func send(_ waiting: Waiting, _ state: inout State) -> LogError? {
+        if state.handle == nil {
+            guard let handle = try? Self.makeHandle(settings, client) else {
+                return LogError(.unavailable, "the producer broke and could not be made anew")
+            }
+            state.handle = handle
+            serve(handle)
+        }
+        guard let handle = state.handle else { return LogError(.unavailable, "the producer is being replaced") }
+        return produce(waiting, on: handle)
+    }
+
+    private static func fail(_ failed: [(Waiting, LogError)]) {
+        for (waiting, error) in failed { waiting.complete(.failure(error)) }
+    }
+
+    private func produce(_ waiting: Waiting, on handle: KafkaHandle) -> LogError? {
+        let record = waiting.record
         guard let headers = rd_kafka_headers_new(record.headers.count) else { return LogError(.unavailable, "out of memory") }
         for header in record.headers {
             header.value.withUnsafeBytes { bytes in
                 _ = rd_kafka_header_add(headers, header.name, -1, bytes.baseAddress, bytes.count)
             }
         }
-        let waiting = Unmanaged.passRetained(Waiting(completion, outstanding))
+        let reference = Unmanaged.passRetained(waiting)
         let code = record.key.withUnsafeBytes { key in
             record.value.withUnsafeBytes { value in
                 handle.names.withName(of: record.partition.topic) { name in
                     latchkey_produce(
                         handle.pointer, name, Int32(record.partition.partition), key.baseAddress, key.count, value.baseAddress,
-                        value.count, headers, waiting.toOpaque())
+                        value.count, headers, reference.toOpaque())
                 }
             }
         }
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         rd_kafka_headers_destroy(headers)
-        waiting.release()
+        reference.release()
         return Self.failure(code, isClosed: false)
     }
 
@@ -94,11 +122,12 @@ final class KafkaProducer: LogProducer {
     /// What is queued fails at once. What is on its way to a broker stands or fails a moment later, so that nothing is said to
     /// have failed that was appended.
     func close() {
-        let handle = state.withLock { state in
+        let (handle, held) = state.withLock { state in
             state.isClosed = true
             defer { state.handle = nil }
-            return state.handle
+            return (state.handle, state.flights.abandonHeld())
         }
+        Self.fail(held.map { ($0, LogError(.closed, "the producer was closed")) })
         if let handle { rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE)) }
     }
 
@@ -118,7 +147,13 @@ final class KafkaProducer: LogProducer {
                 let (isCurrent, isClosed) = self?.state.withLock { ($0.handle === handle, $0.isClosed) } ?? (false, true)
                 if let event {
                     if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                        while let message = rd_kafka_event_message_next(event) { Self.complete(message, isClosed: isClosed) }
+                        var ended: [(Waiting, Result<Appended, LogError>)] = []
+                        while let message = rd_kafka_event_message_next(event) {
+                            if let outcome = Self.outcome(of: message, isClosed: isClosed) { ended.append(outcome) }
+                        }
+                        // What may leave now leaves before anybody takes his time with an outcome.
+                        self?.ended(ended)
+                        for (waiting, result) in ended { waiting.complete(result) }
                     } else if rd_kafka_event_error_is_fatal(event) != 0 || rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL
                     {
                         self?.retire(handle)
@@ -145,15 +180,32 @@ final class KafkaProducer: LogProducer {
         rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
     }
 
-    private static func complete(_ message: UnsafePointer<rd_kafka_message_t>, isClosed: Bool) {
-        guard let opaque = latchkey_message_opaque(message) else { return }
+    /// Makes room for others. Where one failed, what was held back for it fails as well: it has waited as long, in part.
+    private func ended(_ ended: [(Waiting, Result<Appended, LogError>)]) {
+        var failed: [(Waiting, LogError)] = []
+        state.withLock { state in
+            for (waiting, result) in ended {
+                state.flights.ended(waiting.record.partition)
+                if case .failure(let error) = result, error.code != .rejected {
+                    failed += state.flights.abandonHeld().map { ($0, error) }
+                }
+            }
+            if !state.isClosed { failed += sendNext(&state) }
+        }
+        Self.fail(failed)
+    }
+
+    private static func outcome(
+        of message: UnsafePointer<rd_kafka_message_t>, isClosed: Bool
+    ) -> (Waiting, Result<Appended, LogError>)? {
+        guard let opaque = latchkey_message_opaque(message) else { return nil }
         let waiting = Unmanaged<Waiting>.fromOpaque(opaque).takeRetainedValue()
         guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            return waiting.complete(.failure(failure(message.pointee.err, isClosed: isClosed)))
+            return (waiting, .failure(failure(message.pointee.err, isClosed: isClosed)))
         }
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let time = rd_kafka_message_timestamp(message, &kind)
-        waiting.complete(.success(Appended(offset: message.pointee.offset, time: Timestamp(milliseconds: time))))
+        return (waiting, .success(Appended(offset: message.pointee.offset, time: Timestamp(milliseconds: time))))
     }
 
     /// What a failed append means. A producer that broke is replaced, so that its errors pass.
@@ -171,12 +223,14 @@ final class KafkaProducer: LogProducer {
         let count = Atomic(0)
     }
 
-    /// Who waits for one acknowledgement; librdkafka carries the reference.
+    /// A record, and who waits for its acknowledgement; librdkafka carries the reference.
     private final class Waiting: Sendable {
+        let record: OutgoingRecord
         private let completion: Completion
         private let outstanding: Outstanding
 
-        init(_ completion: @escaping Completion, _ outstanding: Outstanding) {
+        init(_ record: OutgoingRecord, _ completion: @escaping Completion, _ outstanding: Outstanding) {
+            self.record = record
             self.completion = completion
             self.outstanding = outstanding
             outstanding.count.add(1, ordering: .relaxed)
