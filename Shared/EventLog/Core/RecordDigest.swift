@@ -6,33 +6,54 @@ internal import EventSchema
 enum RecordDigest {
     static func canonical(_ partition: TopicPartition, key: [UInt8], headers: [Header], value: [UInt8], withMAC: Bool) -> [UInt8]
     {
-        var bytes: [UInt8] = []
-        let topic = partition.topic.rawValue.utf8
-        bytes.reserveCapacity(64 + key.count + value.count + headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 8 })
-        append(topic, to: &bytes)
-        appendLength(partition.partition, to: &bytes)
-        append(key, to: &bytes)
-        let counted = withMAC ? headers.count : headers.count(where: { $0.name != HeaderName.mac })
-        appendLength(counted, to: &bytes)
+        let topic = partition.topic.rawValue
+        // Lengths of topic, key and value, the partition, and the number of headers.
+        var size = 5 * 4 + topic.utf8.count + key.count + value.count
+        var counted = 0
         for header in headers where withMAC || header.name != HeaderName.mac {
-            append(header.name.utf8, to: &bytes)
-            append(header.value, to: &bytes)
+            counted += 1
+            size += 8 + header.name.utf8.count + header.value.count
         }
-        append(value, to: &bytes)
-        return bytes
+        // Written twice for every record that is appended, and for every one that is read: no append may cost a check.
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+            var writer = Writer(buffer: UnsafeMutableRawBufferPointer(buffer))
+            writer.write(topic)
+            writer.write(length: partition.partition)
+            writer.write(key)
+            writer.write(length: counted)
+            for header in headers where withMAC || header.name != HeaderName.mac {
+                writer.write(header.name)
+                writer.write(header.value)
+            }
+            writer.write(value)
+            precondition(writer.count == size)
+            initialized = size
+        }
     }
 
-    private static func appendLength(_ length: Int, to bytes: inout [UInt8]) {
-        let length = UInt32(length)
-        bytes.append(UInt8(truncatingIfNeeded: length >> 24))
-        bytes.append(UInt8(truncatingIfNeeded: length >> 16))
-        bytes.append(UInt8(truncatingIfNeeded: length >> 8))
-        bytes.append(UInt8(truncatingIfNeeded: length))
-    }
+    private struct Writer {
+        let buffer: UnsafeMutableRawBufferPointer
+        private(set) var count = 0
 
-    private static func append(_ part: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        appendLength(part.count, to: &bytes)
-        bytes.append(contentsOf: part)
+        mutating func write(length: Int) {
+            buffer.storeBytes(of: UInt32(length).bigEndian, toByteOffset: count, as: UInt32.self)
+            count += 4
+        }
+
+        mutating func write(_ bytes: [UInt8]) {
+            bytes.withUnsafeBytes { write($0) }
+        }
+
+        mutating func write(_ text: String) {
+            var text = text
+            text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        }
+
+        private mutating func write(_ bytes: UnsafeRawBufferPointer) {
+            write(length: bytes.count)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+            count += bytes.count
+        }
     }
 }
 

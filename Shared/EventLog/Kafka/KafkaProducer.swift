@@ -55,7 +55,7 @@ final class KafkaProducer: LogProducer {
             for waiting in group {
                 guard let error = send(waiting, &state) else { continue }
                 failed.append((waiting, error))
-                state.flights.ended(waiting.record.partition)
+                state.flights.ended(waiting.partition)
             }
         }
         return failed
@@ -78,7 +78,7 @@ final class KafkaProducer: LogProducer {
     }
 
     private func produce(_ waiting: Waiting, on handle: KafkaHandle) -> LogError? {
-        let record = waiting.record
+        guard let record = waiting.takeRecord() else { return LogError(.unavailable, "the record was sent before") }
         guard let headers = rd_kafka_headers_new(record.headers.count) else { return LogError(.unavailable, "out of memory") }
         for header in record.headers {
             header.value.withUnsafeBytes { bytes in
@@ -185,7 +185,7 @@ final class KafkaProducer: LogProducer {
         var failed: [(Waiting, LogError)] = []
         state.withLock { state in
             for (waiting, result) in ended {
-                state.flights.ended(waiting.record.partition)
+                state.flights.ended(waiting.partition)
                 if case .failure(let error) = result, error.code != .rejected {
                     failed += state.flights.abandonHeld().map { ($0, error) }
                 }
@@ -224,12 +224,16 @@ final class KafkaProducer: LogProducer {
     }
 
     /// A record, and who waits for its acknowledgement; librdkafka carries the reference.
-    private final class Waiting: Sendable {
-        let record: OutgoingRecord
+    private final class Waiting: @unchecked Sendable {
+        let partition: TopicPartition
+        // Guarded by the producer's lock. librdkafka copies it, and this thread is done with it: freed by another one, all that
+        // memory would be missing here.
+        private var record: OutgoingRecord?
         private let completion: Completion
         private let outstanding: Outstanding
 
         init(_ record: OutgoingRecord, _ completion: @escaping Completion, _ outstanding: Outstanding) {
+            partition = record.partition
             self.record = record
             self.completion = completion
             self.outstanding = outstanding
@@ -237,6 +241,11 @@ final class KafkaProducer: LogProducer {
         }
 
         deinit { outstanding.count.subtract(1, ordering: .releasing) }
+
+        func takeRecord() -> OutgoingRecord? {
+            defer { record = nil }
+            return record
+        }
 
         func complete(_ result: Result<Appended, LogError>) { completion(result) }
     }
