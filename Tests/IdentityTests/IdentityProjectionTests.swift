@@ -131,6 +131,40 @@ extension ServiceTests {
             instance.stop()
         }
 
+        @Test func `what a crash of Postgres takes back from the projection is read again before anything is decided on it`()
+            async throws
+        {
+            let instance = scene.start()
+            let flags: SQL = "SELECT count(*) FROM identity.verified_contacts"
+            let tables = IdentityScene.tables + ["identity.checkpoints"]
+            for number in 1...10 { scene.confirm(IdentityScene.subject(number)) }
+            #expect(try await waitUntil { try scene.query(flags).column(Int64.self) == [10] })
+            for (number, table) in tables.enumerated() {
+                try scene.query("CREATE TABLE public.saved_\(unsafe: "\(number)") AS TABLE \(unsafe: table)")
+            }
+            for number in 11...20 { scene.confirm(IdentityScene.subject(number)) }
+            #expect(try await waitUntil { try scene.query(flags).column(Int64.self) == [20] })
+
+            // As after a crash that lost the last commits: everything as it was, every connection gone.
+            let connection = try scene.database.connect()
+            try connection.transaction { connection throws(PostgresError) in
+                try connection.query("TRUNCATE \(unsafe: tables.joined(separator: ", ")) CASCADE")
+                for (number, table) in tables.enumerated() {
+                    try connection.query("INSERT INTO \(unsafe: table) TABLE public.saved_\(unsafe: "\(number)")")
+                }
+                try connection.query(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND application_name = 'test' AND pid <> pg_backend_pid()
+                    """)
+            }
+            scene.confirm(IdentityScene.subject(21), replyTo: IdentityScene.address)
+            #expect(try await waitUntil { try connection.query(flags).column(Int64.self) == [21] })
+            #expect(instance.gaveUp.isEmpty)
+            instance.stop()
+            #expect(Set(instance.happened.compactMap(\.envelope.causation)).count == 21)
+        }
+
         @Test func `the gateway's role may read the view and nothing else`() throws {
             let database = try TestDatabase.create()
             let connection = try database.connect()

@@ -5,7 +5,8 @@ public protocol ProjectionStore<Domain>: Sendable {
     /// Where the projection of these partitions stands; those that were never projected are absent.
     func checkpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint]
 
-    /// Loads what one batch per partition reads: in one query for all. Fails with `.unavailable` when it may be tried again.
+    /// Loads what one batch per partition reads: in one query for all. Fails with `.unavailable` when it may be tried again, and
+    /// with `.closed` where the projection has gone back behind what it was known to hold: then the loops start over.
     func load(_ requests: [Int: LoadRequest<Domain.Key>]) throws(LogError) -> [Int: LoadedBatch<Domain.Key, Domain.Aggregate>]
 
     /// Projects events of several partitions, each with its checkpoint, in one transaction. A partition whose stored

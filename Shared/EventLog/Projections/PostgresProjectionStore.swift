@@ -7,6 +7,9 @@ internal import Synchronization
 ///
 /// Reading a batch and writing one are a round trip each. Each write compares the checkpoint, so an instance that was paused
 /// writes nothing, and the number of the generation, so that nothing is written to tables that a rebuild has replaced.
+///
+/// Writes commit asynchronously: the log has all that is in them, and tables and checkpoints go back together if the server
+/// crashes. A crash ends every connection, so after each new one it is first looked whether they did.
 public final class PostgresProjectionStore<Tables: ProjectionTables>: ProjectionStore {
     public typealias Domain = Tables.Domain
 
@@ -14,6 +17,9 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         let session: PostgresSession
         /// The generation whose checkpoints were handed out.
         var generation: Int64?
+        /// Where the projection is known to stand, and the connection, by number, over which that was seen or written.
+        var projected: [Int: ChainPosition] = [:]
+        var connects = 0
     }
 
     public let tables: Tables
@@ -24,6 +30,8 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
     public init(_ tables: Tables, connection: PostgresConnection.Configuration) {
         self.tables = tables
         statements = ProjectionStatements(schema: tables.schema)
+        var connection = connection
+        connection.settings["synchronous_commit"] = "off"
         state = Mutex(State(session: PostgresSession(connection)))
     }
 
@@ -31,16 +39,35 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         try run { state throws(PostgresError) in
             let rows = try state.session.connection().batch([statements.generation, statements.checkpoints(of: partitions)])
             state.generation = try rows[0].column(Int64.self).first
-            return try Self.checkpoints(in: rows[1])
+            let checkpoints = try Self.checkpoints(in: rows[1])
+            for partition in partitions { state.projected[partition] = checkpoints[partition]?.position }
+            return checkpoints
         }
+    }
+
+    /// Whether the server has lost what was written last.
+    private func wasSetBack(_ state: inout State) throws(PostgresError) -> Bool {
+        let connection = try state.session.connection()
+        guard state.connects != state.session.connects else { return false }
+        let stored = try Self.checkpoints(in: connection.query(statements.checkpoints(of: state.projected.keys.sorted())))
+        for (partition, known) in state.projected {
+            guard let position = stored[partition]?.position, position.head.sequence >= known.head.sequence else {
+                state.projected = [:]
+                return true
+            }
+        }
+        state.connects = state.session.connects
+        return false
     }
 
     public func load(
         _ requests: [Int: LoadRequest<Domain.Key>]
     ) throws(LogError) -> [Int: LoadedBatch<Domain.Key, Domain.Aggregate>] {
-        let keys = requests.values.flatMap(\.keys)
-        let commands = requests.values.flatMap(\.commands)
-        return try run { state throws(PostgresError) in
+        // No key paths: in generic code each use makes them anew, which takes longer than all the rest.
+        let keys = requests.values.flatMap { $0.keys }
+        let commands = requests.values.flatMap { $0.commands }
+        let loaded: [Int: LoadedBatch<Domain.Key, Domain.Aggregate>]? = try run { state throws(PostgresError) in
+            if try wasSetBack(&state) { return nil }
             // Answers are read after the rows: whatever command the rows reflect has its answer there.
             let rows = try state.session.connection().batch(
                 [tables.reading(keys)] + (commands.isEmpty ? [] : [statements.answers(to: commands)]))
@@ -56,6 +83,9 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
                 )
             }
         }
+        // Whatever would be decided on these rows would be decided on an outdated state.
+        guard let loaded else { throw LogError(.closed, "the projection was set back, and everything is read again") }
+        return loaded
     }
 
     public func project(_ batches: [Int: ProjectionBatch<Domain.Event>]) throws(LogError) -> [Int: ProjectionOutcome] {
@@ -69,12 +99,16 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             let begin = statements.advance(steps, in: state.generation ?? 0)
             let rows = try state.session.connection().batch(
                 begin + tables.writing(events, where: statements.passed) + [statements.remember(outcomes(of: events))]
-                    + [statements.forget(steps: partitions, events: events.map(\.envelope))]
+                    + [statements.forget(steps: partitions, events: events.map { $0.envelope })]
                     + [statements.generation, statements.passedPartitions(of: partitions)])
             state.generation = try rows[rows.count - 2].column(Int64.self).first
             let passed = Set(try rows[rows.count - 1].column(Int.self))
             // The checkpoints as they stood before, under the lock that held them.
             let stored = try Self.checkpoints(in: rows[ProjectionStatements.lockedCheckpoints])
+            for partition in partitions {
+                let position = passed.contains(partition) ? batches[partition]?.to.position : stored[partition]?.position
+                state.projected[partition] = position
+            }
             return Dictionary(
                 uniqueKeysWithValues: partitions.map { ($0, passed.contains($0) ? .projected : .conflict(stored[$0])) })
         }
