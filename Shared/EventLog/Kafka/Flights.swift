@@ -10,16 +10,21 @@ struct Flights<Element> {
     private struct Lane {
         var held: [Element] = []
         var underway = 0
+        var since = ContinuousClock.now
     }
 
     /// How many partitions may have a group under way.
     private let limit: Int
+    /// What is under way for longer counts no more: its broker may be away, and the others' partitions must not wait for it.
+    private let patience: Duration
     private var lanes: [TopicPartition: Lane] = [:]
     /// Partitions that may send as soon as there is room, in their order.
     private var queue: [TopicPartition] = []
-    private var flying = 0
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, patience: Duration) {
+        self.limit = limit
+        self.patience = patience
+    }
 
     /// Takes an element in. Whatever may leave is told by `next`.
     mutating func add(_ element: Element, to partition: TopicPartition) {
@@ -28,12 +33,12 @@ struct Flights<Element> {
     }
 
     /// The next group that may leave. It is under way from now on, until so many as there are in it have ended.
-    mutating func next() -> [Element]? {
-        guard flying < limit, !queue.isEmpty else { return nil }
-        let partition = queue.removeFirst()
+    mutating func next(at now: ContinuousClock.Instant) -> [Element]? {
+        guard let partition = queue.first, lanes.values.count(where: { $0.underway > 0 && now - $0.since < patience }) < limit
+        else { return nil }
+        queue.removeFirst()
         guard let group = lanes[partition]?.held, !group.isEmpty else { return nil }
-        lanes[partition] = Lane(underway: group.count)
-        flying += 1
+        lanes[partition] = Lane(underway: group.count, since: now)
         return group
     }
 
@@ -41,22 +46,19 @@ struct Flights<Element> {
     mutating func ended(_ partition: TopicPartition) {
         guard var lane = lanes.removeValue(forKey: partition) else { return }
         lane.underway -= 1
-        if lane.underway == 0 {
-            flying -= 1
-            if !lane.held.isEmpty { queue.append(partition) }
-        }
+        if lane.underway == 0, !lane.held.isEmpty { queue.append(partition) }
         if lane.underway > 0 || !lane.held.isEmpty { lanes[partition] = lane }
     }
 
-    /// Gives up everything that is held.
-    mutating func abandonHeld() -> [Element] {
-        queue.removeAll()
+    /// Gives up what is held for a partition, or for all.
+    mutating func abandonHeld(of partition: TopicPartition? = nil) -> [Element] {
         var abandoned: [Element] = []
-        for partition in lanes.keys.sorted() {
-            guard var lane = lanes[partition] else { continue }
+        for partition in partition.map({ [$0] }) ?? lanes.keys.sorted() {
+            guard var lane = lanes.removeValue(forKey: partition) else { continue }
             abandoned += lane.held
             lane.held = []
-            lanes[partition] = lane.underway > 0 ? lane : nil
+            if lane.underway > 0 { lanes[partition] = lane }
+            queue.removeAll { $0 == partition }
         }
         return abandoned
     }

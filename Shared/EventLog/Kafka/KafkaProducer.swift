@@ -11,11 +11,12 @@ final class KafkaProducer: LogProducer {
     private struct State {
         var handle: KafkaHandle?
         var isClosed = false
-        var flights = Flights<Waiting>(limit: KafkaProducer.groupsUnderway)
+        var flights = Flights<Waiting>(limit: KafkaProducer.groupsUnderway, patience: .milliseconds(100))
     }
 
-    /// One less than an idempotent producer's requests: a group may become two of them.
-    private static let groupsUnderway = 4
+    /// A group may become two requests, and not one of an idempotent producer's five may be missing when a group leaves. A
+    /// broker works on one request of a connection at a time, so more would not be faster.
+    private static let groupsUnderway = 2
 
     private let settings: KafkaSettings
     private let client: String
@@ -51,7 +52,7 @@ final class KafkaProducer: LogProducer {
     /// Sends what may leave. Returns what cannot be sent, and why.
     private func sendNext(_ state: inout State) -> [(Waiting, LogError)] {
         var failed: [(Waiting, LogError)] = []
-        while let group = state.flights.next() {
+        while let group = state.flights.next(at: .now) {
             for waiting in group {
                 guard let error = send(waiting, &state) else { continue }
                 failed.append((waiting, error))
@@ -159,6 +160,9 @@ final class KafkaProducer: LogProducer {
                         self?.retire(handle)
                     }
                     rd_kafka_event_destroy(event)
+                } else {
+                    // Whoever waited for a group that takes long does so no more.
+                    self?.ended([])
                 }
                 guard !isCurrent else { continue }
                 if rd_kafka_outq_len(handle.pointer) == 0 { break }
@@ -180,14 +184,14 @@ final class KafkaProducer: LogProducer {
         rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
     }
 
-    /// Makes room for others. Where one failed, what was held back for it fails as well: it has waited as long, in part.
+    /// Makes room for others. Where one failed, what was held back for it fails as well: some of it has waited as long.
     private func ended(_ ended: [(Waiting, Result<Appended, LogError>)]) {
         var failed: [(Waiting, LogError)] = []
         state.withLock { state in
             for (waiting, result) in ended {
                 state.flights.ended(waiting.partition)
                 if case .failure(let error) = result, error.code != .rejected {
-                    failed += state.flights.abandonHeld().map { ($0, error) }
+                    failed += state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
                 }
             }
             if !state.isClosed { failed += sendNext(&state) }
