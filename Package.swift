@@ -108,7 +108,7 @@ let package = Package(
                 "Runtime",
                 "Sealing",
             ],
-            resources: [.embedInCode("Migrations")]),
+            resources: [.embedInCode("Migrations"), .embedInCode("Keys/Migrations")]),
         service("identity", "Services/Identity/Main", ["IdentityService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Notifier
         library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),

@@ -147,7 +147,7 @@ extension ServiceTests {
 
             // As after a crash that lost the last commits: everything as it was, every connection gone.
             let connection = try scene.database.connect()
-            try connection.transaction { connection throws(PostgresError) in
+            try connection.transaction { connection in
                 try connection.query("TRUNCATE \(unsafe: tables.joined(separator: ", ")) CASCADE")
                 for (number, table) in tables.enumerated() {
                     try connection.query("INSERT INTO \(unsafe: table) TABLE public.saved_\(unsafe: "\(number)")")

@@ -5,11 +5,27 @@ public import Runtime
 public struct IdentityConfiguration: ServiceConfiguration {
     public let common: CommonSettings
     public let secret: Secret
+    /// What tokens are signed with.
+    public let tokenAlgorithm: SignatureAlgorithm
+    /// How long one key signs; `nil`: until an operator rotates it.
+    public let signingKeyAge: Duration?
+    /// What a new password hash costs.
+    public let passwordCost: Argon2Settings
 
     public init(from settings: Settings) {
         common = CommonSettings(from: settings)
         secret = settings.required(
             "IDENTITY_SECRET", .secret(bytes: 32),
             "Wraps the keys that are kept in identity_keys and identity_sealing. The same for all instances of Identity.")
+        tokenAlgorithm = settings.value(
+            "TOKEN_ALGORITHM", .choice, default: .es256, "What tokens are signed with.")
+        signingKeyAge = settings.optional(
+            "SIGNING_KEY_AGE", .duration(.seconds(3_600)...(.seconds(366 * 86_400))),
+            "After so long a key that signs tokens makes way for the next one; unset: only when an operator rotates it.")
+        let memory = settings.value(
+            "PASSWORD_HASH_MEMORY", .integer(8...262_144), default: 19_456, "Memory of a new argon2id hash, in KiB.")
+        let passes = settings.value(
+            "PASSWORD_HASH_PASSES", .integer(1...64), default: 2, "Passes of a new argon2id hash over its memory.")
+        passwordCost = Argon2Settings(memory: UInt32(memory), passes: UInt32(passes))
     }
 }

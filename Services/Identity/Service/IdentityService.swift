@@ -22,6 +22,11 @@ public struct IdentityService: Sendable {
         let database = Self.database(common)
         let preparation = try Preparation(Self.migrations(), database: database, context: context, provision: provision)
 
+        let signingKeys = SigningKeys()
+        let signing = SigningKeyKeeper(
+            signingKeys, secret: configuration.secret, algorithm: configuration.tokenAlgorithm,
+            age: configuration.signingKeyAge, database: database, context: context)
+
         let tables = IdentityTables()
         let loop = LoopRunner(
             log: log, domain: tables.domain, settings: IdentityPartition.settings, authenticator: authenticator,
@@ -37,15 +42,19 @@ public struct IdentityService: Sendable {
             own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
 
         let operations = OperationsServer.asked(for: common, context)
-        components = operations + [preparation, preparation.before(keeper), preparation.before(loop)]
+        components =
+            operations + [
+                preparation, preparation.before(keeper), preparation.before(signing), signing.before(preparation.before(loop)),
+            ]
     }
 
-    /// The schemas of Identity: its projection, and its sealing keys.
+    /// The schemas of Identity: its projection, its sealing keys, and the keys that are backed up.
     public static func migrations() throws -> [Migrations] {
         [
             try Migrations.projection(
                 schema: "identity", files: [("0002_accounts.sql", PackageResources._002_accounts_sql)]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
+            try IdentityKeys.migrations(),
         ]
     }
 

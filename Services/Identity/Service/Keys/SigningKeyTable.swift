@@ -1,0 +1,201 @@
+internal import Crypto
+internal import JSON
+internal import Postgres
+
+/// The rows of `signing_keys`: one key that signs, one that will, and those that did.
+///
+/// Every change is one transaction under a lock, so any number of instances and operators may make one at once.
+struct SigningKeyTable: Sendable {
+    let schema: String
+    private let wrapping: SymmetricKey
+
+    init(schema: String = IdentityKeys.schema, secret: Secret) {
+        self.schema = schema
+        wrapping = .derived(from: secret, info: Array("latchkey identity signing keys v1".utf8))
+    }
+
+    enum Failure: Error, Equatable, CustomStringConvertible {
+        case database(PostgresError)
+        /// The row was written under another secret of Identity, or was changed.
+        case locked(kid: String)
+        case noSuchKey(kid: String)
+
+        var isRetriable: Bool {
+            if case .database(let error) = self { error.isRetriable } else { false }
+        }
+
+        var description: String {
+            switch self {
+            case .database(let error): error.description
+            case .locked(let kid): "the signing key \(kid) cannot be opened with this IDENTITY_SECRET"
+            case .noSuchKey(let kid): "there is no signing key \(kid)"
+            }
+        }
+    }
+
+    /// The key that signs now, as this instance uses it.
+    struct Current: Sendable {
+        var kid: String
+        var key: SigningKey
+    }
+
+    struct Row: Equatable, Sendable {
+        var kid: String
+        var algorithm: String
+        var state: String
+        var createdAt: PostgresTimestamp
+        var currentSince: PostgresTimestamp?
+        var retiredAt: PostgresTimestamp?
+    }
+
+    // MARK: Reading
+
+    /// `nil` before there is any key.
+    func current(over connection: PostgresConnection) throws(Failure) -> Current? {
+        try read {
+            () throws(PostgresError) in
+            try connection.query(
+                "SELECT kid, wrapped_private FROM \(unsafe: schema).signing_keys WHERE state = 'current'"
+            ).decode(String.self, [UInt8].self).first
+        }.map { row throws(Failure) in try unwrap(kid: row.0, row.1) }
+    }
+
+    /// All, the newest first.
+    func rows(over connection: PostgresConnection) throws(Failure) -> [Row] {
+        try read { () throws(PostgresError) in
+            try connection.query(
+                """
+                SELECT kid, algorithm, state, created_at, current_since, retired_at FROM \(unsafe: schema).signing_keys
+                ORDER BY created_at DESC, kid
+                """
+            ).decode(
+                String.self, String.self, String.self, PostgresTimestamp.self, PostgresTimestamp?.self, PostgresTimestamp?.self)
+        }.map { Row(kid: $0.0, algorithm: $0.1, state: $0.2, createdAt: $0.3, currentSince: $0.4, retiredAt: $0.5) }
+    }
+
+    // MARK: Changing
+
+    /// Makes the first keys, and goes over to another algorithm where the setting changed: the key that signs is then one that
+    /// nobody has seen before, so readers must look for an unknown one.
+    func prepare(_ algorithm: SignatureAlgorithm, over connection: PostgresConnection) throws(Failure) {
+        try change(over: connection) { () throws(PostgresError) in
+            let algorithms = try algorithms(over: connection)
+            if algorithms["next"] != algorithm.rawValue { try replaceNext(algorithm, over: connection) }
+            if algorithms["current"] != algorithm.rawValue { try advance(algorithm, over: connection) }
+        }
+    }
+
+    /// The next key becomes the current one, the current one retires, and a new next one is made. Returns the kid of the key
+    /// that signs from now on.
+    func rotate(_ algorithm: SignatureAlgorithm, over connection: PostgresConnection) throws(Failure) -> String? {
+        try change(over: connection) { () throws(PostgresError) in try advance(algorithm, over: connection) }
+        return try current(over: connection)?.kid
+    }
+
+    /// Rotates if the current key has been in use for longer than `age`. Returns whether it did.
+    func rotate(
+        _ algorithm: SignatureAlgorithm, olderThan age: Duration, over connection: PostgresConnection
+    ) throws(Failure) -> Bool {
+        var isDue = false
+        try change(over: connection) { () throws(PostgresError) in
+            isDue = try !connection.query(
+                """
+                SELECT FROM \(unsafe: schema).signing_keys
+                WHERE state = 'current' AND current_since < now() - make_interval(secs => \(Double(age.components.seconds)))
+                """
+            ).isEmpty
+            if isDue { try advance(algorithm, over: connection) }
+        }
+        return isDue
+    }
+
+    /// From now on no token of this key counts. If it is the one that signs, or will, another takes its place.
+    func revoke(kid: String, _ algorithm: SignatureAlgorithm, over connection: PostgresConnection) throws(Failure) {
+        var isKnown = false
+        try change(over: connection) { () throws(PostgresError) in
+            let states = try connection.query(
+                "SELECT state FROM \(unsafe: schema).signing_keys WHERE kid = \(kid) AND state <> 'revoked'"
+            ).column(String.self)
+            isKnown = !states.isEmpty
+            switch states.first {
+            case "next"?: try replaceNext(algorithm, over: connection)
+            case "current"?: try advance(algorithm, over: connection)
+            default: break
+            }
+            try connection.execute(
+                """
+                UPDATE \(unsafe: schema).signing_keys
+                SET state = 'revoked', wrapped_private = NULL, retired_at = coalesce(retired_at, now()) WHERE kid = \(kid)
+                """)
+        }
+        guard isKnown else { throw .noSuchKey(kid: kid) }
+    }
+
+    // MARK: Steps of a change
+
+    private func algorithms(over connection: PostgresConnection) throws(PostgresError) -> [String: String] {
+        let rows = try connection.query(
+            "SELECT state, algorithm FROM \(unsafe: schema).signing_keys WHERE state IN ('next', 'current')"
+        ).decode(String.self, String.self)
+        return Dictionary(rows.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func advance(_ algorithm: SignatureAlgorithm, over connection: PostgresConnection) throws(PostgresError) {
+        if try algorithms(over: connection)["next"] != algorithm.rawValue { try replaceNext(algorithm, over: connection) }
+        try connection.execute(
+            """
+            UPDATE \(unsafe: schema).signing_keys SET state = 'retired', retired_at = now(), wrapped_private = NULL
+            WHERE state = 'current'
+            """)
+        try connection.execute(
+            "UPDATE \(unsafe: schema).signing_keys SET state = 'current', current_since = now() WHERE state = 'next'")
+        try replaceNext(algorithm, over: connection)
+    }
+
+    private func replaceNext(_ algorithm: SignatureAlgorithm, over connection: PostgresConnection) throws(PostgresError) {
+        let key = SigningKey.random(algorithm)
+        let kid = key.publicKey.thumbprint
+        let jwk = JSON.object(key.publicKey.jwk(keyID: kid)).serialized()
+        // It has signed nothing.
+        try connection.execute("DELETE FROM \(unsafe: schema).signing_keys WHERE state = 'next'")
+        try connection.execute(
+            """
+            INSERT INTO \(unsafe: schema).signing_keys (kid, algorithm, state, public_jwk, wrapped_private)
+            VALUES (\(kid), \(algorithm.rawValue), 'next', \(PostgresJSON(jwk)),
+                \(wrapping.seal(key.pkcs8.withBytes { Array($0) }, context: Self.context(kid))))
+            """)
+    }
+
+    private func unwrap(kid: String, _ wrapped: [UInt8]) throws(Failure) -> Current {
+        guard var bytes = wrapping.open(wrapped, context: Self.context(kid)),
+            let key = try? SigningKey(pkcs8: Secret(wiping: &bytes)), key.publicKey.thumbprint == kid
+        else { throw .locked(kid: kid) }
+        return Current(kid: kid, key: key)
+    }
+
+    private static func context(_ kid: String) -> [UInt8] { Array("signing key ".utf8) + Array(kid.utf8) }
+
+    private func change(
+        over connection: PostgresConnection, _ body: () throws(PostgresError) -> Void
+    ) throws(Failure) {
+        do {
+            try connection.transaction { connection in
+                try connection.execute(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(\("signing keys of " + schema), 0))")
+                try body()
+            }
+        } catch let error as PostgresError {
+            throw .database(error)
+        } catch {
+            preconditionFailure("nothing else is thrown here")
+        }
+    }
+
+    private func read<Value>(_ body: () throws(PostgresError) -> Value) throws(Failure) -> Value {
+        do throws(PostgresError) {
+            return try body()
+        } catch {
+            throw .database(error)
+        }
+    }
+}

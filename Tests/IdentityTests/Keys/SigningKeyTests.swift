@@ -1,0 +1,181 @@
+import Crypto
+import JSON
+import Postgres
+import Runtime
+import TestSupport
+import Testing
+
+@testable import IdentityService
+
+extension ServiceTests {
+    /// The keys that sign tokens, over a real Postgres.
+    @Suite struct SigningKeyTests {
+        private let database: TestDatabase
+        private let connection: PostgresConnection
+        private let table = SigningKeyTable(secret: secret)
+        private static let secret = Secret([UInt8](repeating: 1, count: 32))
+
+        init() throws {
+            database = try TestDatabase.create()
+            connection = try database.connect()
+            try IdentityKeys.migrations().apply(over: connection)
+        }
+
+        private func states() throws -> [String: String] {
+            Dictionary(uniqueKeysWithValues: try table.rows(over: connection).map { ($0.kid, $0.state) })
+        }
+
+        private func kid(_ state: String) throws -> String? { try states().first { $0.value == state }?.key }
+
+        private func publicKeys() throws -> [String: VerificationKey] {
+            let rows = try connection.query("SELECT kid, public_jwk FROM identity_keys.signing_keys_for_gateway")
+            var keys: [String: VerificationKey] = [:]
+            for (kid, jwk) in try rows.decode(String.self, PostgresJSON.self) {
+                let members = try #require(JSON.parse(jwk.text).object)
+                keys[kid] = try VerificationKey(jwk: members)
+            }
+            return keys
+        }
+
+        @Test(arguments: SignatureAlgorithm.allCases) func `the first start makes two keys, and others find them`(
+            algorithm: SignatureAlgorithm
+        ) throws {
+            #expect(try table.current(over: connection) == nil)
+            try table.prepare(algorithm, over: connection)
+            let current = try #require(try table.current(over: connection))
+            #expect(current.key.algorithm == algorithm)
+            #expect(try states().values.sorted() == ["current", "next"])
+            try table.prepare(algorithm, over: connection)
+            #expect(try table.current(over: connection)?.kid == current.kid)
+            #expect(try states().count == 2)
+        }
+
+        @Test func `what a key signs is checked with what gateways see of it`() throws {
+            try table.prepare(.es256, over: connection)
+            let current = try #require(try table.current(over: connection))
+            let text = SigningKeys(kid: current.kid, key: current.key).sign(["sub": "a"], type: "at+jwt")
+            let token = try JSONWebToken(text)
+            let kid = try #require(token.keyID)
+            let key = try #require(try publicKeys()[kid])
+            #expect(try token.claims(verifiedBy: key, type: "at+jwt").subject == "a")
+        }
+
+        @Test func `a rotation lets the next key sign, which everybody knows already, and retires the other`() throws {
+            try table.prepare(.es256, over: connection)
+            let (first, second) = (try kid("current"), try kid("next"))
+            #expect(try table.rotate(.es256, over: connection) == second)
+            #expect(try table.current(over: connection)?.kid == second)
+            let retired = try #require(first)
+            #expect(try states()[retired] == "retired")
+            #expect(try publicKeys().count == 3)
+            // It signs nothing any more.
+            let wrapped = try connection.query(
+                "SELECT count(*) FROM identity_keys.signing_keys WHERE state = 'retired' AND wrapped_private IS NOT NULL"
+            ).column(Int64.self)
+            #expect(wrapped == [0])
+        }
+
+        @Test func `a retired key is forgotten by gateways after two days`() throws {
+            try table.prepare(.es256, over: connection)
+            _ = try table.rotate(.es256, over: connection)
+            try connection.execute("UPDATE identity_keys.signing_keys SET retired_at = retired_at - interval '47 hours'")
+            #expect(try publicKeys().count == 3)
+            try connection.execute("UPDATE identity_keys.signing_keys SET retired_at = retired_at - interval '2 hours'")
+            #expect(try publicKeys().count == 2)
+        }
+
+        @Test(arguments: ["current", "next", "retired"]) func `a revoked key counts no more at once, and another signs`(
+            state: String
+        ) throws {
+            try table.prepare(.es256, over: connection)
+            _ = try table.rotate(.es256, over: connection)
+            let before = try #require(try kid(state))
+            try table.revoke(kid: before, .es256, over: connection)
+            #expect(try publicKeys()[before] == nil)
+            #expect(try table.current(over: connection) != nil)
+            #expect(try table.current(over: connection)?.kid != before)
+            #expect(try kid("next") != nil)
+            #expect(throws: SigningKeyTable.Failure.noSuchKey(kid: before)) {
+                try table.revoke(kid: before, .es256, over: connection)
+            }
+        }
+
+        @Test func `a key nobody knows cannot be revoked, and changes nothing`() throws {
+            try table.prepare(.es256, over: connection)
+            let before = try states()
+            #expect(throws: SigningKeyTable.Failure.noSuchKey(kid: "x")) {
+                try table.revoke(kid: "x", .es256, over: connection)
+            }
+            #expect(try states() == before)
+        }
+
+        @Test func `another algorithm takes over at the next start, and tokens of the old one still count`() throws {
+            try table.prepare(.es256, over: connection)
+            let old = try #require(try kid("current"))
+            try table.prepare(.rs256, over: connection)
+            #expect(try table.current(over: connection)?.key.algorithm == .rs256)
+            #expect(try publicKeys()[old]?.algorithm == .es256)
+            let next = try #require(try kid("next"))
+            #expect(try publicKeys()[next]?.algorithm == .rs256)
+        }
+
+        @Test func `a key rotates by age once it is old`() throws {
+            try table.prepare(.es256, over: connection)
+            let first = try kid("current")
+            #expect(try !table.rotate(.es256, olderThan: .seconds(3_600), over: connection))
+            try connection.execute(
+                "UPDATE identity_keys.signing_keys SET current_since = now() - interval '61 minutes' WHERE state = 'current'")
+            #expect(try table.rotate(.es256, olderThan: .seconds(3_600), over: connection))
+            #expect(try !table.rotate(.es256, olderThan: .seconds(3_600), over: connection))
+            #expect(try kid("current") != first)
+        }
+
+        @Test func `another secret opens nothing, and a key in another's row is noticed`() throws {
+            try table.prepare(.es256, over: connection)
+            let current = try #require(try kid("current"))
+            let foreign = SigningKeyTable(secret: Secret([UInt8](repeating: 2, count: 32)))
+            #expect(throws: SigningKeyTable.Failure.locked(kid: current)) { try foreign.current(over: connection) }
+            try connection.execute(
+                """
+                UPDATE identity_keys.signing_keys SET wrapped_private =
+                    (SELECT wrapped_private FROM identity_keys.signing_keys WHERE state = 'next') WHERE state = 'current'
+                """)
+            #expect(throws: SigningKeyTable.Failure.locked(kid: current)) { try table.current(over: connection) }
+        }
+
+        @Test func `instances that start at once agree on one key`() async throws {
+            let database = database
+            let kids = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        let connection = try database.connect()
+                        let table = SigningKeyTable(secret: Self.secret)
+                        try table.prepare(.es256, over: connection)
+                        return try table.current(over: connection)?.kid
+                    }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(kids.count == 1)
+            #expect(try states().count == 2)
+        }
+
+        @Test func `a keeper loads the key, lets others start then, and follows a rotation`() async throws {
+            let keys = SigningKeys()
+            let context = ServiceContext(logger: Logger(service: "test", level: .error))
+            let keeper = SigningKeyKeeper(
+                keys, secret: Self.secret, algorithm: .es256, age: nil, database: IdentityScene.configuration(of: database),
+                context: context, interval: .milliseconds(10))
+            let started = StopFlag()
+            let waiting = keeper.before(ClosureComponent("waiting") { started.raise() })
+            let running = Task { try await keeper.run() }
+            let late = Task { try await waiting.run() }
+            #expect(try await waitUntil { keys.areLoaded && started.isRaised })
+            let second = try table.rotate(.es256, over: connection)
+            #expect(try await waitUntil { try JSONWebToken(keys.sign([:], type: "at+jwt")).keyID == second })
+            running.cancel()
+            _ = await running.result
+            _ = await late.result
+        }
+    }
+}
