@@ -1,0 +1,153 @@
+internal import EventSchema
+internal import Postgres
+internal import Projections
+
+/// Reads accounts, with their data keys, out of Identity's projection: all that a batch of checks needs in one round trip.
+struct AccountDirectory: Sendable {
+    struct Request: Sendable {
+        var subjects: Set<Subject> = []
+        var users: Set<UserID> = []
+        var onboarding: Set<OnboardingSessionID> = []
+        /// Users whose live sessions are asked for.
+        var sessionsOf: Set<UserID> = []
+        /// Keys to make unless they are there.
+        var newKeys: Set<DataKeyID> = []
+    }
+
+    struct Records: Sendable {
+        var users: [UserID: AccountRecord] = [:]
+        var userOfSubject: [Subject: UserID] = [:]
+        var onboarding: [OnboardingSessionID: OnboardingRecord] = [:]
+        var sessions: [UserID: [SessionRecord]] = [:]
+        var newKeys: [DataKeyID: DataKey] = [:]
+
+        func account(of subject: Subject) -> AccountRecord? { userOfSubject[subject].flatMap { users[$0] } }
+    }
+
+    let keys: DataKeyStore
+    var schema = "identity"
+    var keySchema = IdentityKeys.schema
+
+    /// Blocks.
+    func look(up request: Request, over connection: PostgresConnection) throws(PostgresError) -> Records {
+        var records = Records()
+        let rows = try connection.batch([users(request), identifiers(request), onboarding(request), sessions(request)])
+        for row in rows[0] {
+            if let account = try account(in: row) { records.users[account.user] = account }
+        }
+        for row in rows[1] {
+            guard let user = try row.decode(0, as: PostgresUUID?.self).flatMap({ UserID(bytes: $0.bytes) }),
+                let subject = Subject(bytes: try row.decode(1, as: [UInt8].self)),
+                let channel = Channel(rawValue: try row.decode(2)),
+                let encrypted = Ciphertext(bytes: try row.decode(3, as: [UInt8].self))
+            else { throw PostgresError(.mismatch, "a row of identifiers cannot be read") }
+            records.userOfSubject[subject] = user
+            records.users[user]?.identifiers.append(
+                AccountRecord.Identifier(
+                    subject: subject, channel: channel, encrypted: encrypted, verifiedAt: try time(in: row, 4)))
+        }
+        for row in rows[2] {
+            if let session = try onboarding(in: row) { records.onboarding[session.session] = session }
+        }
+        for row in rows[3] {
+            guard let user = UserID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
+                let id = SessionID(bytes: try row.decode(1, as: PostgresUUID.self).bytes)
+            else { throw PostgresError(.mismatch, "a row of sessions cannot be read") }
+            records.sessions[user, default: []].append(
+                SessionRecord(
+                    session: id, startedAt: Timestamp(try row.decode(2, as: PostgresTimestamp.self)),
+                    refreshedAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self)),
+                    client: try row.decode(4, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) }))
+        }
+        // After the reading: a failure before it must not leave keys that nobody asks for again.
+        records.newKeys = try keys.make(Array(request.newKeys), over: connection)
+        return records
+    }
+
+    // MARK: Statements
+
+    /// The users that are meant, by themselves or by an identifier.
+    private func wanted(_ request: Request) -> SQL {
+        let users = request.users.union(request.sessionsOf)
+        return """
+            SELECT unnest(\(users.map { PostgresUUID($0.bytes) }))
+            UNION SELECT user_id FROM \(unsafe: schema).identifiers WHERE subject = ANY (\(request.subjects.map(\.bytes)))
+            """
+    }
+
+    private func users(_ request: Request) -> SQL {
+        """
+        SELECT account.id, credential_version, profile_version, disabled, account.created_at, groups, data_key, key.wrapped,
+            password_hash, profile
+        FROM \(unsafe: schema).users AS account
+        JOIN \(unsafe: keySchema).data_keys AS key ON key.id = account.data_key AND key.wrapped IS NOT NULL
+        WHERE account.id IN (\(wanted(request))) AND erased_at IS NULL AND password_hash IS NOT NULL
+        """
+    }
+
+    private func identifiers(_ request: Request) -> SQL {
+        """
+        SELECT user_id, subject, channel, identifier, verified_at FROM \(unsafe: schema).identifiers
+        WHERE user_id IN (\(wanted(request))) ORDER BY attached_at, subject
+        """
+    }
+
+    private func onboarding(_ request: Request) -> SQL {
+        """
+        SELECT session.id, session.channel, session.status, session.verified_at, session.expires_at, session.data_key,
+            key.wrapped, coalesce(account.profile_version, session.profile_version), coalesce(own.identifier, session.identifier),
+            CASE WHEN account.id IS NULL THEN session.profile ELSE account.profile END
+        FROM \(unsafe: schema).onboarding_sessions AS session
+        JOIN \(unsafe: keySchema).data_keys AS key ON key.id = session.data_key AND key.wrapped IS NOT NULL
+        LEFT JOIN \(unsafe: schema).users AS account ON account.id = session.user_id
+        LEFT JOIN \(unsafe: schema).identifiers AS own ON own.user_id = account.id AND own.subject = session.subject
+        WHERE session.id = ANY (\(request.onboarding.map { PostgresUUID($0.bytes) }))
+            AND session.status IN ('active', 'completed')
+        """
+    }
+
+    private func sessions(_ request: Request) -> SQL {
+        """
+        SELECT user_id, id, started_at, refreshed_at, client FROM \(unsafe: schema).sessions
+        WHERE user_id = ANY (\(request.sessionsOf.map { PostgresUUID($0.bytes) }))
+            AND expires_at > now() AND refreshed_at > now() - interval '30 days'
+        ORDER BY refreshed_at DESC, id
+        """
+    }
+
+    // MARK: Rows
+
+    private func account(in row: PostgresRow) throws(PostgresError) -> AccountRecord? {
+        guard let user = UserID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
+            let hash = Ciphertext(bytes: try row.decode(8, as: [UInt8].self))
+        else { throw PostgresError(.mismatch, "a row of users cannot be read") }
+        guard let key = try key(in: row, 6) else { return nil }
+        return AccountRecord(
+            user: user, credentialVersion: try row.decode(1), profileVersion: try row.decode(2), isDisabled: try row.decode(3),
+            createdAt: Timestamp(try row.decode(4, as: PostgresTimestamp.self)), groups: try row.decode(5), key: key,
+            passwordHash: hash, profile: try row.decode(9, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) })
+    }
+
+    private func onboarding(in row: PostgresRow) throws(PostgresError) -> OnboardingRecord? {
+        guard let id = OnboardingSessionID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
+            let channel = Channel(rawValue: try row.decode(1))
+        else { throw PostgresError(.mismatch, "a row of onboarding sessions cannot be read") }
+        guard let key = try key(in: row, 5) else { return nil }
+        return OnboardingRecord(
+            session: id, channel: channel, isCompleted: try row.decode(2, as: String.self) == "completed",
+            verifiedAt: try time(in: row, 3), expiresAt: Timestamp(try row.decode(4, as: PostgresTimestamp.self)), key: key,
+            profileVersion: try row.decode(7),
+            identifier: try row.decode(8, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) },
+            profile: try row.decode(9, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) })
+    }
+
+    /// The key whose id and wrapped form stand in this column and the next.
+    private func key(in row: PostgresRow, _ column: Int) throws(PostgresError) -> DataKey? {
+        guard let id = DataKeyID(bytes: try row.decode(column, as: PostgresUUID.self).bytes) else { return nil }
+        return keys.unwrap(try row.decode(column + 1, as: [UInt8].self), as: id)
+    }
+
+    private func time(in row: PostgresRow, _ column: Int) throws(PostgresError) -> Timestamp? {
+        try row.decode(column, as: PostgresTimestamp?.self).map { Timestamp($0) }
+    }
+}
