@@ -31,7 +31,11 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         self.tables = tables
         statements = ProjectionStatements(schema: tables.schema)
         var connection = connection
-        connection.settings["synchronous_commit"] = "off"
+        // Statements are few, and go by keys, however full the tables are: to plan them each time would take as long again.
+        connection.settings.merge([
+            "synchronous_commit": "off", "jit": "off", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off",
+            "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+        ]) { $1 }
         state = Mutex(State(session: PostgresSession(connection)))
     }
 
