@@ -23,7 +23,7 @@ extension CheckWork {
             (key, version, home) = (session.key, session.profileVersion, routing.routingKey(of: id))
             person = session.person
         }
-        for (name, value) in patch { person.profile[name] = value.isNull ? nil : value }
+        for (name, value) in patch { person.profile[name] = value.isNull ? JSON?.none : value }
         return .command(
             UpdateProfile(
                 target: check.target, profile: key.seal(JSON.object(person.profile).serialized(), as: .profile),
