@@ -197,6 +197,7 @@ import VerificationDomain
             case .dailySendsUsedUp, .sendsUsedUp: Reply(outcome: .ok, data: Self.expiry)
             case .noLiveCode, .unreadableCode: Reply(outcome: .invalidOTP)
             case .wrongCodesUsedUp: Reply(outcome: .maxAttemptsExceeded)
+            case .unknownResetToken: Reply(outcome: .resetTokenInvalid)
             }
         #expect(try service.reply(service.partition.answer(forRefusal: refusal.rawValue)) == expected)
     }

@@ -122,7 +122,7 @@ private enum Told: Equatable {
             }
         case .success(nil): self = .sent
         case .failure(.dailySendsUsedUp), .failure(.sendsUsedUp): self = .sent
-        case .failure(.noLiveCode), .failure(.unreadableCode): self = .invalid
+        case .failure(.noLiveCode), .failure(.unreadableCode), .failure(.unknownResetToken): self = .invalid
         case .failure(.wrongCodesUsedUp): self = .tooMany
         }
     }

@@ -7,6 +7,7 @@ import VerificationService
 @Suite struct VerificationConfigurationTests {
     static let required = [
         "LATCHKEY_DATABASE_URL": "postgres:///latchkey", "LATCHKEY_LOG_MAC_KEYS": "1:" + String(repeating: "ab", count: 32),
+        "LATCHKEY_ROUTING_SECRET": String(repeating: "ef", count: 32),
         "VERIFICATION_SECRET": String(repeating: "cd", count: 32),
     ]
 

@@ -14,7 +14,7 @@ PRIVATE = {
     "VERIFICATION_SECRET": ("verification",),
     "IDENTITY_SECRET": ("identity",),
     "NOTIFIER_SECRET": ("notifier",),
-    "LATCHKEY_ROUTING_SECRET": ("gateway", "identity"),
+    "LATCHKEY_ROUTING_SECRET": ("gateway", "verification", "identity"),
     "LATCHKEY_LOG_MAC_KEYS": SERVICES,
 }
 # Passwords of others that the caller may have, and the services that may see them. None is made here.

@@ -6,6 +6,8 @@ extension Challenge {
         public let rules: Rules
         private var everybody = Scope()
         private var devices: [Digest: Scope] = [:]
+        /// What the last right code has earned, where it was one for a reset.
+        var resetToken: ResetToken?
 
         public init(rules: Rules = Rules()) { self.rules = rules }
 
@@ -25,6 +27,11 @@ extension Challenge {
         /// time is reached.
         public func isSpent(at now: Timestamp) -> Bool {
             everybody.isSpent(at: now, rules) && devices.values.allSatisfy { $0.isSpent(at: now, rules) }
+                && (resetToken.map { $0.expiresAt <= now } ?? true)
+        }
+
+        func liveResetToken(at now: Timestamp) -> ResetToken? {
+            resetToken.flatMap { $0.issuedAt <= now && now < $0.expiresAt ? $0 : nil }
         }
 
         /// Drops what has no influence at `now`, which is the time of an event. That includes all that comes from the future: it
@@ -32,7 +39,16 @@ extension Challenge {
         public mutating func forget(at now: Timestamp) {
             everybody.forget(at: now, rules)
             for device in devices.keys { self[device].forget(at: now, rules) }
+            resetToken = liveResetToken(at: now)
         }
+    }
+
+    struct ResetToken: Hashable, Sendable {
+        var digest: Digest
+        /// Whose password it resets, and of which version.
+        var account: AccountReference
+        var issuedAt: Timestamp
+        var expiresAt: Timestamp
     }
 
     /// The code and the budgets of one device, or of everybody.
@@ -64,6 +80,8 @@ extension Challenge {
         /// `nil`: a decoy.
         var digest: Digest?
         var salt: [UInt8]
+        /// Whose password it was sent for; `nil` for other purposes, and for a decoy.
+        var account: AccountReference?
         var issuedAt: Timestamp
         var expiresAt: Timestamp
         /// How many wrong codes were entered for this one.

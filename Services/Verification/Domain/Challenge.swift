@@ -19,7 +19,9 @@ public enum Challenge: Decider {
 
     public enum Command: Sendable {
         case issue(IssueCode, DrawnCode, at: Timestamp)
-        case confirm(ConfirmCode, EnteredCode, at: Timestamp)
+        /// `token` is what the right code earns, where it is one for a reset.
+        case confirm(ConfirmCode, EnteredCode, token: DrawnResetToken? = nil, at: Timestamp)
+        case consume(ConsumeResetToken, at: Timestamp)
     }
 
     public struct Event: Equatable, Sendable {
@@ -44,6 +46,8 @@ public enum Challenge: Decider {
         case unreadableCode = "unreadable-code"
         /// There were as many wrong codes as one hour may see: the live code is not even looked at.
         case wrongCodesUsedUp = "wrong-codes-used-up"
+        /// The reset token is not the one that is live: expired, used, replaced, never issued.
+        case unknownResetToken = "unknown-reset-token"
     }
 
     public static var initial: State { State() }
@@ -52,10 +56,12 @@ public enum Challenge: Decider {
         switch command {
         case .issue(let request, let drawn, let now):
             Event(.codeIssued(try issue(request, drawn, at: now, given: state)), at: now)
-        case .confirm(let request, .hmac(let hmac), let now):
-            Event(try confirm(request, hmac, at: now, given: state), at: now)
-        case .confirm(_, .unreadable, _):
+        case .confirm(let request, .hmac(let hmac), let token, let now):
+            Event(try confirm(request, hmac, token, at: now, given: state), at: now)
+        case .confirm(_, .unreadable, _, _):
             throw .unreadableCode
+        case .consume(let request, let now):
+            Event(.resetTokenConsumed(try consume(request, at: now, given: state)), at: now)
         }
     }
 
@@ -75,16 +81,23 @@ public enum Challenge: Decider {
     }
 
     private static func confirm(
-        _ request: ConfirmCode, _ hmac: Digest, at now: Timestamp, given state: State
+        _ request: ConfirmCode, _ hmac: Digest, _ token: DrawnResetToken?, at now: Timestamp, given state: State
     ) throws(Refusal) -> VerificationEvent {
         let rules = state.rules
         let (subject, purpose) = (request.subject, request.purpose)
         // The device's own code first, then the one of everybody.
         let device = state[request.device].liveCode(at: now) == nil ? nil : request.device
         let scope = state[device]
-        guard let code = scope.liveCode(at: now) else { throw .noLiveCode }
+        // A code for an account that is another by now, or has another password, is none.
+        guard let code = scope.liveCode(at: now), code.account == request.account else { throw .noLiveCode }
         guard scope.wrongCodes.count(within: rules.wrongCodeWindow, of: now) < rules.wrongCodes else { throw .wrongCodesUsedUp }
         if code.matches(hmac) {
+            if let account = code.account, let token {
+                return .resetTokenIssued(
+                    ResetTokenIssued(
+                        subject: subject, account: account, digest: token.digest, expiresAt: now + rules.resetLifetime,
+                        device: device, reply: token.reply))
+            }
             return .codeConfirmed(CodeConfirmed(subject: subject, purpose: purpose, channel: purpose.channel, device: device))
         }
         if code.attempts + 1 >= rules.attempts {
@@ -93,13 +106,22 @@ public enum Challenge: Decider {
         return .codeMissed(CodeMissed(subject: subject, purpose: purpose, device: device))
     }
 
+    /// Whatever becomes of the password, the token is gone.
+    private static func consume(
+        _ request: ConsumeResetToken, at now: Timestamp, given state: State
+    ) throws(Refusal) -> ResetTokenConsumed {
+        guard let token = state.liveResetToken(at: now), token.digest.matches(request.digest) else { throw .unknownResetToken }
+        return ResetTokenConsumed(subject: request.subject, account: token.account, password: request.password)
+    }
+
     public static func evolve(_ state: inout State, with event: Event) {
         let now = event.time
         state.forget(at: now)
         switch event.content {
         case .codeIssued(let issued):
             state[issued.device].code = Code(
-                digest: issued.digest, salt: issued.salt ?? [], issuedAt: now, expiresAt: issued.expiresAt)
+                digest: issued.digest, salt: issued.salt ?? [], account: issued.account, issuedAt: now,
+                expiresAt: issued.expiresAt)
             state[issued.device].sends.append(now)
         case .codeMissed(let missed):
             state[missed.device].code?.attempts += 1
@@ -109,8 +131,12 @@ public enum Challenge: Decider {
             state[exhausted.device].wrongCodes.append(now)
         case .codeConfirmed(let confirmed):
             state[confirmed.device].code = nil
-        case .resetTokenIssued, .resetTokenConsumed:
-            break
+        case .resetTokenIssued(let issued):
+            state[issued.device].code = nil
+            state.resetToken = ResetToken(
+                digest: issued.digest, account: issued.account, issuedAt: now, expiresAt: issued.expiresAt)
+        case .resetTokenConsumed:
+            state.resetToken = nil
         }
     }
 }

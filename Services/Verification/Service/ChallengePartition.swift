@@ -7,7 +7,8 @@ public import VerificationDomain
 /// A command of `verification.commands`, with all that its decision takes but the time.
 public enum ChallengeInput: Sendable {
     case issue(IssueCode, DrawnCode)
-    case confirm(ConfirmCode, EnteredCode)
+    case confirm(ConfirmCode, EnteredCode, token: DrawnResetToken?)
+    case consume(ConsumeResetToken)
 }
 
 /// Verification as the decision loop sees it: how its records read, where its rules stand.
@@ -17,6 +18,7 @@ public enum ChallengeInput: Sendable {
 public struct ChallengePartition: PartitionDomain {
     public let rules: Challenge.Rules
     private let keys: VerificationKeys
+    private let routing: Routing
     private let sealer: BoxSealer
     private let notifier: @Sendable () -> RecipientKey
     private let draw: @Sendable () -> Draw
@@ -42,11 +44,13 @@ public struct ChallengePartition: PartitionDomain {
     ///   - notifier: the key that codes are sealed to now. It is known before the first command is read.
     ///   - draw: simulations draw from a seed.
     public init(
-        rules: Challenge.Rules, keys: VerificationKeys, sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey,
+        rules: Challenge.Rules, keys: VerificationKeys, routing: Routing, sealer: BoxSealer,
+        notifier: @escaping @Sendable () -> RecipientKey,
         draw: @escaping @Sendable () -> Draw = { .random() }
     ) {
         self.rules = rules
         self.keys = keys
+        self.routing = routing
         self.sealer = sealer
         self.notifier = notifier
         self.draw = draw
@@ -58,8 +62,8 @@ public struct ChallengePartition: PartitionDomain {
         do throws(SchemaError) {
             switch try codec.decode(VerificationCommand.self, type: message.type, data: message.data) {
             case .issueCode(let request): return read(request)
-            case .confirmCode(let request): return read(request)
-            case .consumeResetToken: return .malformed
+            case .confirmCode(let request): return read(request, message)
+            case .consumeResetToken(let request): return .input(.consume(request))
             }
         } catch {
             if case .unknownType = error { return .unknownType }
@@ -79,12 +83,28 @@ public struct ChallengePartition: PartitionDomain {
         return .input(.issue(request, DrawnCode(hmac: hmac, salt: draw.salt, code: box)))
     }
 
-    private func read(_ request: ConfirmCode) -> Reading<ChallengeInput> {
+    private func read(_ request: ConfirmCode, _ message: InboxMessage) -> Reading<ChallengeInput> {
+        // Right or wrong, decoy or not, the work is the same.
+        let token = request.purpose == .passwordReset ? drawResetToken(for: request.subject, message) : nil
         let context = SealingContext.submission(subject: request.subject, purpose: request.purpose)
-        guard let bytes = keys.opener.open(request.code, context: context) else { return .input(.confirm(request, .unreadable)) }
+        guard let bytes = keys.opener.open(request.code, context: context) else {
+            return .input(.confirm(request, .unreadable, token: token))
+        }
         guard bytes.count == Self.digits, bytes.allSatisfy({ 48...57 ~= $0 }) else { return .malformed }
         let code = String(decoding: bytes, as: UTF8.self)
-        return .input(.confirm(request, .hmac(keys.hmac(of: code, subject: request.subject, purpose: request.purpose))))
+        let hmac = keys.hmac(of: code, subject: request.subject, purpose: request.purpose)
+        return .input(.confirm(request, .hmac(hmac), token: token))
+    }
+
+    private func drawResetToken(for subject: Subject, _ message: InboxMessage) -> DrawnResetToken {
+        let token = routing.token(kind: .reset, reference: subject.bytes, for: subject.routingKey)
+        let reply = message.replyTo.flatMap { address in
+            // It fails for a malformed address only, where nobody could open it.
+            try? sealer.seal(
+                JSON.object(["resetToken": .string(token.text)]).serialized(), to: address.recipient,
+                context: SealingContext.reply(to: message.id))
+        }
+        return DrawnResetToken(digest: token.digest, reply: reply)
     }
 
     private static let digits = 6
@@ -94,7 +114,8 @@ public struct ChallengePartition: PartitionDomain {
     public func key(of input: ChallengeInput) -> Challenge.Key {
         switch input {
         case .issue(let request, _): Challenge.Key(subject: request.subject, purpose: request.purpose)
-        case .confirm(let request, _): Challenge.Key(subject: request.subject, purpose: request.purpose)
+        case .confirm(let request, _, _): Challenge.Key(subject: request.subject, purpose: request.purpose)
+        case .consume(let request): Challenge.Key(subject: request.subject, purpose: .passwordReset)
         }
     }
 
@@ -117,7 +138,8 @@ public struct ChallengePartition: PartitionDomain {
         let command: Challenge.Command =
             switch input {
             case .issue(let request, let drawn): .issue(request, drawn, at: now)
-            case .confirm(let request, let entered): .confirm(request, entered, at: now)
+            case .confirm(let request, let entered, let token): .confirm(request, entered, token: token, at: now)
+            case .consume(let request): .consume(request, at: now)
             }
         do throws(Challenge.Refusal) {
             return try Challenge.decide(command, given: challenge).map { .event($0.content) } ?? .nothing
@@ -156,8 +178,13 @@ public struct ChallengePartition: PartitionDomain {
         case .codeIssued: sent
         case .codeMissed: answer(Reply(outcome: .invalidOTP))
         case .codeExhausted: answer(Reply(outcome: .maxAttemptsExceeded))
-        // Identity answers once it has stamped what the code proves.
-        case .codeConfirmed, .resetTokenIssued, .resetTokenConsumed: nil
+        case .resetTokenIssued(let event):
+            answer(
+                Reply(
+                    outcome: .ok, data: ["expiresIn": .integer(rules.resetLifetime.milliseconds / 1_000)],
+                    boxes: event.reply.map { [$0] } ?? []))
+        // Identity answers once it has stamped what the code proves, or set the password.
+        case .codeConfirmed, .resetTokenConsumed: nil
         }
     }
 
@@ -174,6 +201,7 @@ public struct ChallengePartition: PartitionDomain {
         case .dailySendsUsedUp, .sendsUsedUp: sent
         case .noLiveCode, .unreadableCode: answer(Reply(outcome: .invalidOTP))
         case .wrongCodesUsedUp: answer(Reply(outcome: .maxAttemptsExceeded))
+        case .unknownResetToken: answer(Reply(outcome: .resetTokenInvalid))
         case nil: nil
         }
     }

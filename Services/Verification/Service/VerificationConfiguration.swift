@@ -7,6 +7,7 @@ public import VerificationDomain
 public struct VerificationConfiguration: ServiceConfiguration {
     public let common: CommonSettings
     public let secret: Secret
+    public let routingSecret: Secret
     public let rules: Challenge.Rules
 
     public init(from settings: Settings) {
@@ -14,6 +15,9 @@ public struct VerificationConfiguration: ServiceConfiguration {
         secret = settings.required(
             "VERIFICATION_SECRET", .secret(bytes: 32),
             "What keys of codes are derived from. A new one voids every code that is under way.")
+        routingSecret = settings.required(
+            "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
+            "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")
         let lifetime = settings.value(
             "VERIFICATION_CODE_LIFETIME", .duration(.seconds(1)...Duration.seconds(86_400)), default: .seconds(300),
             "How long a one-time code is good.")
@@ -24,9 +28,12 @@ public struct VerificationConfiguration: ServiceConfiguration {
         let wrongCodes = settings.value(
             "VERIFICATION_WRONG_CODES", .budget, default: Rate(15, per: .seconds(3_600)),
             "Wrong codes for one identifier and purpose, over all codes that were sent.")
+        let resetLifetime = settings.value(
+            "VERIFICATION_RESET_TOKEN_LIFETIME", .duration(.seconds(1)...Duration.seconds(86_400)), default: .seconds(600),
+            "How long a reset token is good.")
         rules = Challenge.Rules(
             lifetime: Interval(lifetime), attempts: attempts, sends: sends.count, sendWindow: Interval(sends.window),
-            wrongCodes: wrongCodes.count, wrongCodeWindow: Interval(wrongCodes.window))
+            wrongCodes: wrongCodes.count, wrongCodeWindow: Interval(wrongCodes.window), resetLifetime: Interval(resetLifetime))
     }
 }
 

@@ -30,9 +30,10 @@ public struct VerificationService: Sendable {
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
             own: .derived(keys.sealing), needs: [.notifier], sealers: [sealer], context: context)
 
-        let notifier = NotifierKey(keeper.directory)
+        let notifier = NewestKey(of: .notifier, in: keeper.directory)
         let domain = ChallengePartition(
-            rules: configuration.rules, keys: keys, sealer: sealer, notifier: { notifier.current })
+            rules: configuration.rules, keys: keys, routing: Routing(secret: configuration.routingSecret), sealer: sealer,
+            notifier: { notifier.current })
         let loop = LoopRunner(
             log: log, domain: domain, settings: Self.settings(configuration.rules), authenticator: authenticator,
             store: NoProjection<ChallengePartition>(), context: context)

@@ -21,7 +21,7 @@ struct VerificationWorkload: Workload {
         var random = random
         let draws = Mutex(random.fork())
         domain = ChallengePartition(
-            rules: Self.rules, keys: Keys.shared.verification, sealer: Keys.shared.sealer,
+            rules: Self.rules, keys: Keys.shared.verification, routing: Routing(secret: Secret([1])), sealer: Keys.shared.sealer,
             notifier: { Keys.shared.notifierKey },
             draw: {
                 draws.withLock { draws in

@@ -12,12 +12,13 @@ struct ServiceFixture {
     let keys: VerificationKeys
     let notifier = BoxOpener()
     let gateway = BoxSealer()
+    let routing = Routing(secret: Secret([1]))
 
     init(rules: Challenge.Rules = Challenge.Rules()) {
         let pair = KeyPair.random()
         notifier.insert(pair, id: "notifier:1")
         keys = VerificationKeys(secret: Secret(Array(repeating: 5, count: 32)))
-        partition = ChallengePartition(rules: rules, keys: keys, sealer: BoxSealer()) {
+        partition = ChallengePartition(rules: rules, keys: keys, routing: routing, sealer: BoxSealer()) {
             RecipientKey(id: "notifier:1", publicKey: pair.publicKey)
         }
     }

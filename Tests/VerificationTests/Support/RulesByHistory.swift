@@ -20,9 +20,10 @@ enum RulesByHistory {
                 locale: request.locale,
                 decoy: request.decoy, account: request.account, device: request.device)
             return .success(Challenge.Event(.codeIssued(issued), at: now))
-        case .confirm(_, .unreadable, _):
+        case .consume: return .failure(.unknownResetToken)
+        case .confirm(_, .unreadable, _, _):
             return .failure(.unreadableCode)
-        case .confirm(let request, .hmac(let hmac), let now):
+        case .confirm(let request, .hmac(let hmac), _, let now):
             let scopes = request.device == nil ? [nil] : [request.device, nil]
             guard let device = scopes.first(where: { liveCode(of: $0, after: events, at: now) != nil }),
                 let (code, attempts) = liveCode(of: device, after: events, at: now)
