@@ -10,6 +10,7 @@ import Postgres
 import Projections
 import Synchronization
 import TestSupport
+import Testing
 
 /// Identity's loop over a log in memory and a real Postgres.
 final class IdentityScene: Sendable {
@@ -18,15 +19,23 @@ final class IdentityScene: Sendable {
 
     static let partitions = 4
     static let tables = [
-        "identity.users", "identity.identifiers", "identity.onboarding_sessions", "identity.verified_contacts",
-        "identity.outcomes",
-    ]
+        "users", "identifiers", "onboarding_sessions", "verified_contacts", "sessions", "ended_sessions", "devices",
+        "login_failures", "sign_up_notices", "outcomes",
+    ].map { "identity.\($0)" }
 
     let database: TestDatabase
     let clock = SettableClock()
     let log: SimulatedLog
     let authenticator: RecordAuthenticator
     let relay: EventRelay
+    let routing = Routing(secret: Secret([UInt8](repeating: 9, count: 32)))
+    /// What Identity's boxes are sealed to, and what opens them.
+    let ownPair = KeyPair.random()
+    let opener = BoxOpener()
+    let sealer = BoxSealer()
+    private let gateway = KeyPair.random()
+    private let gatewayOpener = BoxOpener()
+    private let producer: any LogProducer
     private let connection: Mutex<PostgresConnection>
 
     init() throws {
@@ -35,7 +44,10 @@ final class IdentityScene: Sendable {
         log = SimulatedLog(partitions: Self.partitions, now: { [clock] in clock.now })
         relay = try EventRelay(
             on: log, as: .verification, inbox: .verificationCommands, events: .verificationEvents, authenticator: authenticator)
+        producer = try log.makeProducer(client: "gateway")
         connection = Mutex(try database.connect())
+        opener.insert(ownPair, id: "identity:1")
+        gatewayOpener.insert(gateway, id: ReplyAddress.recipientID)
     }
 
     static func migratedDatabase() throws -> TestDatabase {
@@ -48,11 +60,21 @@ final class IdentityScene: Sendable {
         PostgresConnection.Configuration(database.connectionString, applicationName: "test")
     }
 
-    func store() -> Store { Store(IdentityTables(), connection: Self.configuration(of: database)) }
+    var ownKey: RecipientKey { RecipientKey(id: "identity:1", publicKey: ownPair.publicKey) }
+
+    func partition() -> IdentityPartition {
+        let ownKey = ownKey
+        return IdentityPartition(
+            routing: routing, minting: PlainTokens(), opener: opener, sealer: sealer, ownKey: { ownKey })
+    }
+
+    func store(in database: TestDatabase? = nil) -> Store {
+        Store(IdentityTables(domain: partition()), connection: Self.configuration(of: database ?? self.database))
+    }
 
     /// Starts an instance.
-    func start() -> Instance {
-        let store = store()
+    func start(in database: TestDatabase? = nil) -> Instance {
+        let store = store(in: database)
         return Instance(
             log: log, domain: store.tables.domain, settings: IdentityPartition.settings, authenticator: authenticator,
             store: store)
@@ -77,9 +99,69 @@ final class IdentityScene: Sendable {
         relay.emit(CodeConfirmed(subject: subject, purpose: purpose, channel: purpose.channel), about: subject, replyTo: replyTo)
     }
 
-    static let address = ReplyAddress(
-        partition: 1, process: [UInt8](repeating: 5, count: 16), publicKey: [UInt8](repeating: 6, count: 32),
-        request: [UInt8](repeating: 8, count: 16))
+    /// A gateway that waits.
+    var address: ReplyAddress {
+        ReplyAddress(
+            partition: 1, process: [UInt8](repeating: 5, count: 16), publicKey: gateway.publicKey,
+            request: [UInt8](repeating: 8, count: 16))
+    }
+
+    /// Sends a command, which this gateway waits for. Without a budget it is decided however late it is.
+    @discardableResult
+    func send(_ message: some Message, at home: RoutingKey, budget: Interval? = .seconds(60), id: MessageID = .random())
+        -> MessageID
+    {
+        let encoded = SchemaCodec.current.encode(message)
+        let headers = [
+            Header(HeaderName.id, id.text), Header(HeaderName.type, encoded.type),
+            budget.map { Header(HeaderName.budget, String($0.milliseconds)) }
+                ?? Header(HeaderName.deadline, String((clock.now + .seconds(60)).milliseconds)),
+            Header(HeaderName.replyTo, address.encoded),
+        ]
+        let record = OutgoingRecord(
+            partition: TopicPartition(.identityCommands, home.partition(among: Self.partitions)), key: home.bytes,
+            headers: headers, value: encoded.data)
+        producer.append(authenticator.sealed(record)) { _ in }
+        return id
+    }
+
+    /// What a command was told, once it is.
+    func answer(to command: MessageID) async throws -> Told {
+        try #require(try await waitUntil { told[command] })
+    }
+
+    /// Sends and waits.
+    func ask(_ message: some Message, at home: RoutingKey, budget: Interval? = .seconds(60)) async throws -> Told {
+        try await answer(to: send(message, at: home, budget: budget))
+    }
+
+    /// An answer, with the members of its boxes.
+    struct Told: Sendable, Equatable {
+        var outcome: Reply.Outcome
+        var data: JSON?
+        var secrets: JSONObject
+
+        func secret(_ name: String) -> String? { secrets[name]?.string }
+    }
+
+    /// The first answer to each command.
+    var told: [MessageID: Told] {
+        var told: [MessageID: Told] = [:]
+        for record in (0..<Self.partitions).flatMap({ log.records(of: TopicPartition(.replies, $0)) }) {
+            guard let cause = record.header(HeaderName.causation).flatMap({ MessageID(String(decoding: $0, as: UTF8.self)) }),
+                let reply = try? SchemaCodec.current.decode(Reply.self, type: "latchkey.reply.v1", data: record.value)
+            else { continue }
+            var secrets: JSONObject = [:]
+            for box in reply.boxes ?? [] {
+                guard let bytes = gatewayOpener.open(box, context: SealingContext.reply(to: cause)),
+                    let members = (try? JSON.parse(bytes))?.object
+                else { continue }
+                for (name, value) in members { secrets[name] = value }
+            }
+            if told[cause] == nil { told[cause] = Told(outcome: reply.outcome, data: reply.data, secrets: secrets) }
+        }
+        return told
+    }
 
     /// Outcomes of the replies sent so far, with what they answer.
     var replies: [(cause: String, outcome: String)] {
@@ -88,37 +170,17 @@ final class IdentityScene: Sendable {
             return (cause, (try? JSON.parse(record.value))?["outcome"]?.string ?? "")
         }
     }
+}
 
-    /// Valid events of Identity, as an instance told them, in the order of each partition.
-    func addUser(_ user: UserID, with subject: Subject, channel: Channel = .email, erased: Bool = false, disabled: Bool = false)
-        throws
-    {
-        let partition = Int32(Self.partition(of: subject))
-        try query(
-            """
-            INSERT INTO identity.users (id, partition, created_at, credential_version, disabled, erased_at)
-            VALUES (\(PostgresUUID(user.bytes)), \(partition), '2026-01-01', 3, \(disabled), CASE WHEN \(erased) THEN now() END)
-            """)
-        try query(
-            """
-            INSERT INTO identity.identifiers (subject, partition, channel, user_id, attached_at)
-            VALUES (\(subject.bytes), \(partition), \(channel.rawValue), \(PostgresUUID(user.bytes)), '2026-01-01')
-            """)
+/// Tokens that say what they are.
+struct PlainTokens: TokenMinting {
+    let accessLifetime = Interval.minutes(15)
+
+    func accessToken(_ claims: AccessClaims) -> String {
+        "access \(claims.user) \(claims.session) \(claims.groups.joined(separator: ","))"
     }
 
-    func addSession(_ id: OnboardingSessionID, for subject: Subject, status: String = "active", lifetime: Interval = .days(1))
-        throws
-    {
-        let expiresAt = PostgresTimestamp(milliseconds: (clock.now + lifetime).milliseconds)
-        try query(
-            """
-            INSERT INTO identity.onboarding_sessions (id, partition, subject, channel, status, created_at, expires_at, superseded_by)
-            VALUES (\(PostgresUUID(id.bytes)), \(Int32(Self.partition(of: subject))), \(subject.bytes), 'email', \(status), now(),
-                \(expiresAt), CASE WHEN \(status) = 'superseded' THEN gen_random_uuid() END)
-            """)
-    }
-
-    func user(_ number: UInt8) -> UserID {
-        UserID(bytes: [0, 0, 0, 0, 0, 0, 0x80, 0, 0x80] + [UInt8](repeating: number, count: 7))!
+    func onboardingToken(_ session: OnboardingSessionID, issuedAt: Timestamp, expiresAt: Timestamp) -> String {
+        "onboarding \(session) \((expiresAt - issuedAt).milliseconds)"
     }
 }

@@ -2,6 +2,7 @@ import EventLog
 import EventSchema
 import IdentityDomain
 import IdentityService
+import JSON
 import Postgres
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ extension ServiceTests {
 
         @Test func `a confirmation leaves a flag of ten minutes and is answered once`() async throws {
             let instance = scene.start()
-            scene.confirm(alice, replyTo: IdentityScene.address)
+            scene.confirm(alice, replyTo: scene.address)
             #expect(try await waitUntil { scene.replies.count == 1 })
             #expect(scene.replies[0].outcome == "ok")
             let row = try scene.query(
@@ -35,7 +36,7 @@ extension ServiceTests {
 
         @Test func `the answer comes after the rows`() async throws {
             let instance = scene.start()
-            for number in 1...50 { scene.confirm(IdentityScene.subject(number), replyTo: IdentityScene.address) }
+            for number in 1...50 { scene.confirm(IdentityScene.subject(number), replyTo: scene.address) }
             var isConsistent = true
             #expect(
                 try await waitUntil {
@@ -49,43 +50,43 @@ extension ServiceTests {
         }
 
         @Test func `account and active sessions are stamped, what does not apply is left alone`() async throws {
-            let (active, expired, superseded, other) = (
-                OnboardingSessionID.example(), OnboardingSessionID.example(), OnboardingSessionID.example(),
-                OnboardingSessionID.example()
-            )
             let bob = IdentityScene.subject(2)
-            try scene.addUser(scene.user(1), with: alice)
-            try scene.addUser(scene.user(2), with: bob)
-            try scene.addSession(active, for: alice)
-            try scene.addSession(expired, for: alice, lifetime: .seconds(-1))
-            try scene.addSession(superseded, for: alice, status: "superseded")
-            try scene.addSession(other, for: bob)
             let instance = scene.start()
-            scene.confirm(alice, replyTo: IdentityScene.address)
-            #expect(try await waitUntil { scene.replies.count == 1 })
-            let users = try scene.query("SELECT user_id FROM identity.identifiers WHERE verified_at IS NOT NULL").column(
-                PostgresUUID.self)
-            #expect(users == [PostgresUUID(scene.user(1).bytes)])
-            let sessions = try scene.query("SELECT id FROM identity.onboarding_sessions WHERE verified_at IS NOT NULL")
-                .column(PostgresUUID.self)
-            #expect(sessions == [PostgresUUID(active.bytes)])
+            let made = try await scene.ask(
+                StartOnboarding(subject: alice, channel: .email, data: .example(), proofRequired: false), at: alice.routingKey)
+            #expect(made.outcome == .ok)
+            let superseded = made.data?["session"]?["id"]?.string
+            let active = try await scene.ask(
+                StartOnboarding(subject: alice, channel: .email, data: .example(), proofRequired: false), at: alice.routingKey)
+            _ = try await scene.ask(Register(subject: alice, channel: .email, data: .example()), at: alice.routingKey)
+            _ = try await scene.ask(Register(subject: bob, channel: .email, data: .example()), at: bob.routingKey)
+            let before = scene.replies.count
+            scene.confirm(alice, replyTo: scene.address)
+            #expect(try await waitUntil { scene.replies.count == before + 1 })
+            let stamped = try scene.query("SELECT subject FROM identity.identifiers WHERE verified_at IS NOT NULL").column(
+                [UInt8].self)
+            #expect(stamped == [alice.bytes])
+            let sessions = try scene.query("SELECT id::text FROM identity.onboarding_sessions WHERE verified_at IS NOT NULL")
+                .column(String.self)
+            #expect(sessions == [active.data?["session"]?["id"]?.string])
+            #expect(superseded != nil && superseded != sessions.first)
             #expect(try flags() == [alice])
             instance.stop()
         }
 
         @Test func `a second confirmation moves no stamp, but the flag`() async throws {
-            try scene.addUser(scene.user(1), with: alice)
             let instance = scene.start()
-            scene.confirm(alice, replyTo: IdentityScene.address)
-            #expect(try await waitUntil { scene.replies.count == 1 })
+            _ = try await scene.ask(Register(subject: alice, channel: .email, data: .example()), at: alice.routingKey)
+            scene.confirm(alice, replyTo: scene.address)
+            #expect(try await waitUntil { scene.replies.count == 2 })
             let read: SQL = """
                 SELECT identifier.verified_at, flag.verified_at FROM identity.identifiers AS identifier
                 JOIN identity.verified_contacts AS flag USING (subject)
                 """
             let first = try scene.query(read).decode(PostgresTimestamp.self, PostgresTimestamp.self)
             scene.clock.advance(by: .minutes(1))
-            scene.confirm(alice, replyTo: IdentityScene.address)
-            #expect(try await waitUntil { scene.replies.count == 2 })
+            scene.confirm(alice, replyTo: scene.address)
+            #expect(try await waitUntil { scene.replies.count == 3 })
             let second = try scene.query(read).decode(PostgresTimestamp.self, PostgresTimestamp.self)
             #expect(second[0].0 == first[0].0)
             #expect(second[0].1.milliseconds >= first[0].1.milliseconds + 60_000)
@@ -94,9 +95,9 @@ extension ServiceTests {
 
         @Test func `the code of a reset is not Identity's`() async throws {
             let instance = scene.start()
-            scene.confirm(alice, purpose: .passwordReset, replyTo: IdentityScene.address)
+            scene.confirm(alice, purpose: .passwordReset, replyTo: scene.address)
             let bob = IdentityScene.subject(2)
-            scene.confirm(bob, replyTo: IdentityScene.address)
+            scene.confirm(bob, replyTo: scene.address)
             #expect(try await waitUntil { scene.replies.count == 1 })
             #expect(try flags() == [bob])
             instance.stop()
@@ -107,22 +108,13 @@ extension ServiceTests {
             let others = (2...200).map(IdentityScene.subject).filter {
                 IdentityScene.partition(of: $0) == IdentityScene.partition(of: alice)
             }
-            scene.confirm(alice, replyTo: IdentityScene.address)
+            scene.confirm(alice, replyTo: scene.address)
             #expect(try await waitUntil { scene.replies.count == 1 })
             scene.clock.advance(by: .days(1) + .minutes(11))
-            scene.confirm(others[0], replyTo: IdentityScene.address)
+            scene.confirm(others[0], replyTo: scene.address)
             #expect(try await waitUntil { scene.replies.count == 2 })
             #expect(try flags() == [others[0]])
             instance.stop()
-        }
-
-        @Test func `the gateway sees accounts, and nothing of erased ones`() throws {
-            try scene.addUser(scene.user(1), with: alice, disabled: true)
-            try scene.addUser(scene.user(2), with: IdentityScene.subject(2), erased: true)
-            let rows = try scene.query("SELECT * FROM identity.accounts_for_gateway").decode(
-                [UInt8].self, PostgresUUID.self, Int64.self, Bool.self)
-            #expect(rows.count == 1)
-            #expect(rows[0] == (alice.bytes, PostgresUUID(scene.user(1).bytes), 3, true))
         }
     }
 }

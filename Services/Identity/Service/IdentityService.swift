@@ -27,24 +27,35 @@ public struct IdentityService: Sendable {
             signingKeys, secret: configuration.secret, algorithm: configuration.tokenAlgorithm,
             age: configuration.signingKeyAge, database: database, context: context)
 
-        let tables = IdentityTables()
+        let sealer = BoxSealer()
+        let opener = BoxOpener()
+        let directory = KeyDirectory(authenticator: authenticator)
+        let ownKey = NewestKey(of: .identity, in: directory)
+        let minting = SignedTokens(
+            keys: signingKeys, issuer: configuration.publicURL, audience: configuration.tokenAudience,
+            accessLifetime: configuration.accessLifetime)
+        let tables = IdentityTables(
+            domain: IdentityPartition(
+                routing: Routing(secret: configuration.routingSecret), minting: minting, opener: opener, sealer: sealer,
+                ownKey: { ownKey.current }))
         let loop = LoopRunner(
             log: log, domain: tables.domain, settings: IdentityPartition.settings, authenticator: authenticator,
             store: PostgresProjectionStore(tables, connection: database), context: context)
         let driver = loop.driver
 
         let keys = SealingKeyStore(
-            service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: BoxOpener())
+            service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: opener)
         let marks = InboxMarks(
             log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status })
         let keeper = KeyKeeper(
-            log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
+            log: log, directory: directory, authenticator: authenticator,
             own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
 
         let operations = OperationsServer.asked(for: common, context)
         components =
             operations + [
-                preparation, preparation.before(keeper), preparation.before(signing), signing.before(preparation.before(loop)),
+                preparation, preparation.before(keeper), preparation.before(signing),
+                signing.before(ownKey.before(preparation.before(loop))),
             ]
     }
 
@@ -52,7 +63,11 @@ public struct IdentityService: Sendable {
     public static func migrations() throws -> [Migrations] {
         [
             try Migrations.projection(
-                schema: "identity", files: [("0002_accounts.sql", PackageResources._002_accounts_sql)]),
+                schema: "identity",
+                files: [
+                    ("0002_accounts.sql", PackageResources._002_accounts_sql),
+                    ("0003_homes.sql", PackageResources._003_homes_sql),
+                ]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
             try IdentityKeys.migrations(),
         ]

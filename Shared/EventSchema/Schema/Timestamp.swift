@@ -33,5 +33,9 @@ public struct Interval: Hashable, Comparable, Sendable {
         Interval(milliseconds: left.milliseconds + right.milliseconds)
     }
 
+    public static func - (left: Interval, right: Interval) -> Interval {
+        Interval(milliseconds: left.milliseconds - right.milliseconds)
+    }
+
     public static func < (left: Interval, right: Interval) -> Bool { left.milliseconds < right.milliseconds }
 }
