@@ -12,7 +12,10 @@ struct Scene {
     static let noon = Timestamp(milliseconds: 1_800_000_000_000)
 
     var records: [TopicPartition: [Record]] = [:]
+    /// The log's clock.
     var now = noon
+    /// How far it was set back while the steady clocks went on.
+    var setBack = Interval.zero
     var replies: [String] = []
 
     /// An owner, with what it asked for and was not given yet.
@@ -40,7 +43,7 @@ struct Scene {
         return Owner(loop: loop, next: [Self.events: loop.start])
     }
 
-    var local: LocalInstant { LocalInstant(milliseconds: now.milliseconds - 1_000_000) }
+    var local: LocalInstant { LocalInstant(milliseconds: now.milliseconds - 1_000_000) + setBack }
 
     func end(of partition: TopicPartition) -> Int64 { Int64(records[partition]?.count ?? 0) }
 

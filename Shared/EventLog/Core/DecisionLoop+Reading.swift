@@ -7,7 +7,7 @@ extension DecisionLoop {
             try readOwn(record, at: local, actions: &actions)
         } else if isOwner, let reader = readers[record.partition.topic], !paused.contains(record.partition.topic) {
             do throws(LogError) {
-                readers[record.partition.topic] = try readInbox(record, with: reader)
+                readers[record.partition.topic] = try readInbox(record, with: reader, at: local)
                 if open.count >= settings.longestQueue { pauseReading(record.partition, actions: &actions) }
             } catch {
                 guard error.code == .truncated else { throw error }
@@ -233,26 +233,20 @@ extension DecisionLoop {
 
     private var probe: OutgoingRecord {
         let topic = settings.inboxes.first { $0.kind == .commands } ?? settings.events
-        return authenticator.sealed(
-            OutgoingRecord(
-                partition: TopicPartition(topic, partition), key: [],
-                headers: [
-                    Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
-                    Header(HeaderName.type, LogRecordType.probe), Header(HeaderName.source, "/\(settings.service.rawValue)"),
-                ], value: []))
+        return .probe(of: TopicPartition(topic, partition), by: settings.service, authenticator)
     }
 
-    private mutating func readInbox(_ record: Record, with reader: Inbox) throws(LogError) -> Inbox {
+    private mutating func readInbox(_ record: Record, with reader: Inbox, at local: LocalInstant) throws(LogError) -> Inbox {
         let topic = record.partition.topic
         switch reader {
         case .commands(var inbox):
             guard try inbox.read(record) else { return .commands(inbox) }
             let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
             if case .authentic = authenticator.verify(record), let message = InboxMessage(command: record) {
-                enqueue(try work(of: message), source, message)
+                enqueue(try work(of: message), source, message, at: local)
             } else {
                 counters.malformed += 1
-                enqueue(.skip, source, nil)
+                enqueue(.skip, source, nil, at: local)
             }
             return .commands(inbox)
         case .events(var chain):
@@ -260,10 +254,10 @@ extension DecisionLoop {
             let source = OpenInput<Domain.Input>.Source.event(topic, chain.position)
             switch step {
             case .known: break
-            case .void: enqueue(.skip, source, nil)
+            case .void: enqueue(.skip, source, nil, at: local)
             case .valid(let envelope):
                 let message = InboxMessage(event: envelope)
-                enqueue(try work(of: message), source, message)
+                enqueue(try work(of: message), source, message, at: local)
             }
             return .events(chain)
         }
@@ -291,9 +285,10 @@ extension DecisionLoop {
 
     /// Adds an input. Of several that need no decision, one behind the other in one inbox, only the last is kept.
     private mutating func enqueue(
-        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?
+        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?,
+        at local: LocalInstant
     ) {
-        let input = OpenInput(work: work, source: source, message: message)
+        let input = OpenInput(work: work, source: source, message: message, readAt: local)
         if case .skip = work, let last = open.last, case .skip = last.work, last.source.place?.topic == source.place?.topic {
             open.last = input
         } else {
