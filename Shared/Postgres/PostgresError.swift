@@ -81,6 +81,7 @@ public struct SQLState: RawRepresentable, Hashable, Sendable {
     public static let serializationFailure = SQLState(rawValue: "40001")
     public static let deadlockDetected = SQLState(rawValue: "40P01")
     public static let failedTransaction = SQLState(rawValue: "25P02")
+    public static let diskFull = SQLState(rawValue: "53100")
     public static let lockNotAvailable = SQLState(rawValue: "55P03")
     public static let undefinedTable = SQLState(rawValue: "42P01")
     public static let undefinedFunction = SQLState(rawValue: "42883")

@@ -23,11 +23,11 @@ public struct DerivedSealingKey: Sendable {
         return opener
     }
 
-    /// What must stand in the topic `keys`, as published at `now`: usable from some time before that, for senders whose
-    /// clocks are behind, and without an end.
-    func published(at now: Timestamp) -> SealingKeyPublished {
+    /// What must stand in the topic `keys`: usable at any time, so that no clock that was wrong at its publication matters. Of
+    /// two such keys the one that was published last counts.
+    var published: SealingKeyPublished {
         SealingKeyPublished(
-            service: service, key: id, publicKey: pair.publicKey, notBefore: now - .hours(1),
+            service: service, key: id, publicKey: pair.publicKey, notBefore: Timestamp(milliseconds: 0),
             notAfter: Timestamp(milliseconds: 253_402_300_799_999))
     }
 }

@@ -76,8 +76,8 @@ public final class KeyDirectory: Sendable {
         return before?.key == entry.key ? .known : .learned(entry.key)
     }
 
-    /// Whom to seal to: of the keys that may be used at this time the one that may be used for the shortest time so far.
-    /// `nil` if the service has none.
+    /// Whom to seal to: of the keys that may be used at this time the one that may be used for the shortest time so far; where
+    /// there is none, because the log's clock was set back, the one that begins next. `nil` if the service has none.
     public func recipient(_ service: ServiceName, at time: Timestamp) -> RecipientKey? {
         newest(service, at: time).map { RecipientKey(id: $0.key, publicKey: $0.publicKey) }
     }
@@ -85,10 +85,12 @@ public final class KeyDirectory: Sendable {
     /// The same, with its times.
     public func newest(_ service: ServiceName, at time: Timestamp) -> SealingKeyPublished? {
         entries.withLock { entries in
-            entries[service]?.values
-                .filter { $0.key.notBefore <= time && time < $0.key.notAfter }
-                .max { ($0.key.notBefore, $0.offset) < ($1.key.notBefore, $1.offset) }?
-                .key
+            let usable = entries[service]?.values.filter { time < $0.key.notAfter } ?? []
+            let begun = usable.filter { $0.key.notBefore <= time }
+            let entry =
+                begun.max { ($0.key.notBefore, $0.offset) < ($1.key.notBefore, $1.offset) }
+                ?? usable.min { ($0.key.notBefore, -$0.offset) < ($1.key.notBefore, -$1.offset) }
+            return entry?.key
         }
     }
 

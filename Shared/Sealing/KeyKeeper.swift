@@ -22,7 +22,9 @@ public final class KeyKeeper: Component {
     let readiness: Readiness
     let logger: Logger
     let interval: Duration
-    let now: @Sendable () -> Timestamp
+    /// Learnt from what this keeper appends, if it appends anything; else somebody else has to.
+    public let time: LogTime
+    let now: @Sendable () -> Timestamp?
     let metrics: KeyMetrics
     private let consumer = Mutex<(any LogConsumer)?>(nil)
     /// Woken when waiting makes no sense any more.
@@ -34,11 +36,13 @@ public final class KeyKeeper: Component {
     ///   - sealers: those whose own pairs are to be forgotten in time, also while nothing is sealed.
     ///   - interval: how often own keys are looked after. What was published and does not stand in the topic by the next time
     ///     is published again.
-    ///   - now: the log's clock, as well as it is known.
+    ///   - time: the log's clock, by which keys begin and end. A service with keys of its own asks for it here; for another one
+    ///     it is learnt elsewhere.
+    ///   - now: tests move it by hand.
     public init(
         log: any EventLog, directory: KeyDirectory, authenticator: RecordAuthenticator, own: OwnSealingKeys,
         needs: Set<ServiceName>, sealers: [BoxSealer] = [], context: ServiceContext, interval: Duration = .seconds(60),
-        now: @escaping @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.now()) }
+        time: LogTime = LogTime(), now: (@Sendable () -> Timestamp?)? = nil
     ) {
         self.log = log
         self.directory = directory
@@ -49,7 +53,8 @@ public final class KeyKeeper: Component {
         self.readiness = context.readiness
         self.logger = context.logger
         self.interval = interval
-        self.now = now
+        self.time = time
+        self.now = now ?? { time.now }
         metrics = KeyMetrics(context.metrics)
         context.readiness.expect(Self.part)
     }

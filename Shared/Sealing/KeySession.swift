@@ -10,6 +10,8 @@ struct KeySession {
     private var follower: KeyFollower
     /// When own keys are looked after next.
     private var due = ContinuousClock.now
+    /// When the log is asked for its time next.
+    private var askDue = ContinuousClock.now
     private var isLogAway = false
     private var isDatabaseAway = false
     /// A derived key becomes the newest one once, at the start: two versions of a secret that run at the same time would
@@ -19,6 +21,10 @@ struct KeySession {
 
     /// How soon something that failed is tried again.
     private static let retryPause: Duration = .milliseconds(500)
+    /// How often the log is asked for its time.
+    private static let askInterval: Duration = .seconds(5)
+    /// How soon something is looked at again that this thread is not woken for.
+    private static let glance: Duration = .milliseconds(20)
 
     init(keeper: KeyKeeper) {
         self.keeper = keeper
@@ -55,7 +61,9 @@ struct KeySession {
             consumer.close()
         }
         follower.follow(on: consumer)
+        askDue = .now
         while !stop.isRaised {
+            if let producer { askTime(producer) }
             let learned = try step(consumer)
             if let failure = publisher?.takeFailure() {
                 keeper.logger.warning("a sealing key was not published", ["reason": .public(failure.description)])
@@ -76,7 +84,7 @@ struct KeySession {
             let consumer = try keeper.log.makeConsumer(client: "keys", group: nil)
             if keeper.own.service == nil { return (consumer, nil) }
             do throws(LogError) {
-                return (consumer, try keeper.log.makeProducer(client: "keys"))
+                return (consumer, keeper.time.learning(from: try keeper.log.makeProducer(client: "keys")))
             } catch {
                 consumer.close()
                 throw error
@@ -86,9 +94,17 @@ struct KeySession {
         }
     }
 
+    /// Again and again: the log's clock may be set.
+    private mutating func askTime(_ producer: any LogProducer) {
+        guard let service = keeper.own.service, askDue <= .now else { return }
+        askDue = .now + (keeper.now() == nil ? Self.retryPause : Self.askInterval)
+        let probe = OutgoingRecord.probe(of: TopicPartition(.replies, 0), by: service, keeper.authenticator)
+        producer.append(probe) { [keeper] _ in keeper.wake() }
+    }
+
     private mutating func step(_ consumer: any LogConsumer) throws(SealingError) -> [SealingKeyPublished] {
         // Keys become usable by time alone, so readiness is looked at again each second.
-        let wait = min(max(ContinuousClock.now.duration(to: due), .zero), .seconds(1))
+        let wait = min(max(ContinuousClock.now.duration(to: due), .zero), keeper.now() == nil ? Self.glance : .seconds(1))
         do {
             let events = try consumer.poll(timeout: follower.hasReachedEnd ? wait : .seconds(1))
             if isLogAway, consumer.isAvailable {
@@ -104,12 +120,14 @@ struct KeySession {
     // MARK: Own keys
 
     private mutating func lookAfterOwn(_ publisher: KeyPublisher?) throws(SealingError) {
+        // Before the log has told its time, nobody can say which keys are due.
+        guard let now = keeper.now() else { return }
         do throws(SealingError) {
             if let publisher {
                 switch keeper.own {
                 case .none: break
-                case .derived(let key): lookAfter(key, publisher)
-                case .daily(let store, let database, let isRead): try lookAfter(store, database, isRead, publisher)
+                case .derived(let key): lookAfter(key, publisher, at: now)
+                case .daily(let store, let database, let isRead): try lookAfter(store, database, isRead, publisher, at: now)
                 }
             }
             due = .now + keeper.interval
@@ -122,20 +140,19 @@ struct KeySession {
         }
     }
 
-    private mutating func lookAfter(_ key: DerivedSealingKey, _ publisher: KeyPublisher) {
-        let now = keeper.now()
+    private mutating func lookAfter(_ key: DerivedSealingKey, _ publisher: KeyPublisher, at now: Timestamp) {
         let isThere =
             hasSettled
             ? keeper.directory.keys(of: key.service, after: now).contains { $0.key == key.id }
             : keeper.directory.newest(key.service, at: now)?.key == key.id
-        if !isThere { publish(key.published(at: now), publisher) }
+        if !isThere { publish(key.published, publisher, at: now) }
         hasSettled = true
     }
 
     /// With a connection for a moment: it is needed once a minute.
     private func lookAfter(
         _ store: SealingKeyStore, _ database: PostgresConnection.Configuration, _ isRead: (Timestamp) -> Bool,
-        _ publisher: KeyPublisher
+        _ publisher: KeyPublisher, at now: Timestamp
     ) throws(SealingError) {
         let connection: PostgresConnection
         do {
@@ -144,16 +161,17 @@ struct KeySession {
             throw .database(error)
         }
         defer { connection.close() }
-        let now = keeper.now()
-        for key in try store.refresh(over: connection, at: now) where !keeper.directory.contains(key) { publish(key, publisher) }
+        for key in try store.refresh(over: connection, at: now) where !keeper.directory.contains(key) {
+            publish(key, publisher, at: now)
+        }
         for id in try store.destroy(over: connection, at: now, isRead: isRead) {
             keeper.metrics.destroyed.increment()
             keeper.logger.info("destroyed a sealing key", ["key": .public(id)])
         }
     }
 
-    private func publish(_ key: SealingKeyPublished, _ publisher: KeyPublisher) {
-        guard publisher.publish(key, at: keeper.now()) else { return }
+    private func publish(_ key: SealingKeyPublished, _ publisher: KeyPublisher, at now: Timestamp) {
+        guard publisher.publish(key, at: now) else { return }
         keeper.metrics.published.increment()
         keeper.logger.info("publishing a sealing key", ["key": .public(key.key)])
     }
@@ -167,15 +185,20 @@ struct KeySession {
         }
         told = follower.void
         let obstacle = obstacle
+        // The log's clock may have left the time of the own key.
+        if obstacle == Self.unpublished { due = min(due, .now + Self.retryPause) }
         keeper.readiness.set(KeyKeeper.part, ready: obstacle == nil, obstacle ?? "")
     }
 
+    private static let unpublished = "the service's own key is not published yet"
+
     private var obstacle: String? {
         guard follower.hasReachedEnd else { return "the topic keys is being read" }
-        let now = keeper.now()
+        if keeper.own.service == nil, keeper.needs.isEmpty { return nil }
+        guard let now = keeper.now() else { return "the log has not told its time yet" }
         if let service = keeper.own.service {
             guard let key = keeper.directory.newest(service, at: now), keeper.own.holds(key.key) else {
-                return isDatabaseAway ? "Postgres is away" : "the service's own key is not published yet"
+                return isDatabaseAway ? "Postgres is away" : Self.unpublished
             }
         }
         let missing = keeper.directory.missing(of: keeper.needs, at: now)

@@ -1,4 +1,5 @@
 public import Crypto
+public import EventLog
 public import EventSchema
 public import Runtime
 internal import Synchronization
@@ -8,14 +9,17 @@ internal import Synchronization
 public final class NewestKey: Sendable {
     private let service: ServiceName
     private let directory: KeyDirectory
+    private let time: LogTime
     private let known = Mutex<RecipientKey?>(nil)
 
-    public init(of service: ServiceName, in directory: KeyDirectory) {
+    /// - Parameter time: the log's clock, which says which key is usable; before it is known there is none.
+    public init(of service: ServiceName, in directory: KeyDirectory, time: LogTime) {
         self.service = service
         self.directory = directory
+        self.time = time
     }
 
-    private var newest: RecipientKey? { directory.recipient(service, at: Timestamp(milliseconds: WallClock.now())) }
+    private var newest: RecipientKey? { time.now.flatMap { directory.recipient(service, at: $0) } }
 
     /// What is sealed to a key that is over counts as expired, so an old one is no worse than none.
     ///

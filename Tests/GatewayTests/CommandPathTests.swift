@@ -28,7 +28,7 @@ private struct LoggedGateway {
         self.keys = keys
         authenticator = try RecordAuthenticator(keys: [3: Secret(Array(repeating: 5, count: 32))])
         reader = ReplyReader(
-            log: self.log, authenticator: authenticator, partitions: expected,
+            log: self.log, authenticator: authenticator, partitions: expected, time: LogTime(),
             logger: Logger(service: "gateway", level: .debug, sink: logs), metrics: metrics, readiness: readiness)
         let sender = CommandSender(
             replies: reader, authenticator: authenticator, keys: keys, sealer: BoxSealer(), metrics: metrics)

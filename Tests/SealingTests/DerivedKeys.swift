@@ -26,11 +26,11 @@ import Testing
         #expect(Set(keys.map(\.pair.publicKey)).count == 3)
     }
 
-    @Test func `it is usable at once, also for senders whose clock is behind, and for ever`() throws {
-        let published = DerivedSealingKey(service: .verification, secret: .random(count: 32)).published(at: morning)
+    @Test func `it is usable at any time, whatever the clock said when it was published`() throws {
+        let published = DerivedSealingKey(service: .verification, secret: .random(count: 32)).published
         let directory = KeyDirectory(authenticator: try authenticator())
         #expect(try directory.apply(published.record(at: 0)) == .learned(published))
-        for time in [morning - .minutes(59), morning, morning + .days(365_000)] {
+        for time in [morning - .days(3), morning, morning + .days(365_000)] {
             #expect(directory.recipient(.verification, at: time)?.id == published.key)
         }
     }

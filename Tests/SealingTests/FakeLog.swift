@@ -1,6 +1,7 @@
 import EventLog
 import EventSchema
 import Glibc
+import Sealing
 import Synchronization
 
 /// The topic `keys` in memory, with the faults that a keeper must live with.
@@ -52,6 +53,10 @@ private final class FakeProducer: LogProducer {
     init(_ log: FakeLog) { self.log = log }
 
     func append(_ record: OutgoingRecord, completion: @escaping @Sendable (Result<Appended, LogError>) -> Void) {
+        // What asks for the time.
+        guard record.partition == KeyRecord.partition else {
+            return completion(.success(Appended(offset: 0, time: log.state.withLock { $0.clock })))
+        }
         let fails = log.state.withLock { state in
             if state.failures == 0 { return false }
             state.failures -= 1

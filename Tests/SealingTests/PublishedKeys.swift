@@ -35,10 +35,18 @@ import Testing
         let recipient = RecipientKey(id: "notifier:1", publicKey: published.publicKey)
         #expect(directory.recipient(.notifier, at: morning) == recipient)
         #expect(directory.recipient(.notifier, at: published.notBefore) == recipient)
-        #expect(directory.recipient(.notifier, at: published.notBefore - .milliseconds(1)) == nil)
         #expect(directory.recipient(.notifier, at: published.notAfter - .milliseconds(1)) == recipient)
         #expect(directory.recipient(.notifier, at: published.notAfter) == nil)
         #expect(directory.recipient(.identity, at: morning) == nil)
+    }
+
+    @Test func `one that has not begun is taken where no other one may be`() throws {
+        for (offset, key) in [key("later", from: today + .days(1)), key("next", from: today)].enumerated() {
+            try directory.apply(key.record(at: Int64(offset)))
+        }
+        #expect(directory.recipient(.notifier, at: today - .hours(3))?.id == "next")
+        #expect(directory.recipient(.notifier, at: today + .days(2))?.id == "later")
+        #expect(directory.recipient(.notifier, at: today + .days(3)) == nil)
     }
 
     @Test func `of several the newest usable one is taken`() throws {
@@ -89,7 +97,7 @@ import Testing
 
     @Test func `the services without a key are named`() throws {
         try directory.apply(key("a").record(at: 0))
-        try directory.apply(key("b", of: .verification, from: today + .days(1)).record(at: 1))
+        try directory.apply(key("b", of: .verification, from: today - .days(3)).record(at: 1))
         #expect(directory.missing(of: [.verification, .identity, .notifier], at: morning) == [.verification, .identity])
         #expect(directory.missing(of: [.notifier], at: morning).isEmpty)
         #expect(directory.missing(of: [], at: morning).isEmpty)

@@ -1,3 +1,4 @@
+import Crypto
 public import Postgres
 public import Runtime
 
@@ -52,12 +53,23 @@ public final class GatewayPools: Component {
         await durable.close()
     }
 
+    /// A row that is written and taken back: reading alone would not notice a full disk.
+    private var trial: [SQL] {
+        let key = Random.bytes(16)
+        return [
+            LimitStatement.take([LimitStatement.Entry(key: key, asked: 1, most: 1, span: 1)], at: nil),
+            "DELETE FROM gateway.limits WHERE key = \(key)",
+        ]
+    }
+
     /// What requests need of Postgres and do not have; `nil` when they can be served.
     func obstacle() async -> String? {
         do {
             try await quick.query("SELECT FROM gateway.limits, gateway.idempotency, identity.accounts_for_gateway LIMIT 0")
+            try await quick.batch(trial)
             return nil
         } catch let error as PostgresError {
+            if error.state == .diskFull { return "the disk of Postgres is full" }
             if error.isOutage || error.code == .exhausted { return "Postgres is away" }
             let isMissing = [SQLState.undefinedTable, .invalidSchema, .insufficientPrivilege].contains(error.state)
             return isMissing

@@ -31,13 +31,14 @@ public struct GatewayService: Sendable {
         // The log: commands out, replies in, and the keys to seal to.
         let directory = KeyDirectory(authenticator: authenticator)
         let sealer = BoxSealer()
+        let time = LogTime()
         let keeper = KeyKeeper(
             log: log, directory: directory, authenticator: authenticator, own: .none, needs: [.notifier, .verification],
-            sealers: [sealer], context: context)
+            sealers: [sealer], context: context, time: time)
         let replies = ReplyReader(
-            log: log, authenticator: authenticator, partitions: common.partitions, logger: context.logger, metrics: metrics,
-            readiness: context.readiness)
-        let keys = DirectoryKeys(directory)
+            log: log, authenticator: authenticator, partitions: common.partitions, time: time, logger: context.logger,
+            metrics: metrics, readiness: context.readiness)
+        let keys = DirectoryKeys(directory, time: time)
         let commands = CommandSender(replies: replies, authenticator: authenticator, keys: keys, sealer: sealer, metrics: metrics)
 
         // HTTP in front of it.

@@ -30,7 +30,8 @@ public struct IdentityService: Sendable {
         let sealer = BoxSealer()
         let opener = BoxOpener()
         let directory = KeyDirectory(authenticator: authenticator)
-        let ownKey = NewestKey(of: .identity, in: directory)
+        let time = LogTime()
+        let ownKey = NewestKey(of: .identity, in: directory, time: time)
         let minting = SignedTokens(
             keys: signingKeys, issuer: configuration.publicURL, audience: configuration.tokenAudience,
             accessLifetime: configuration.accessLifetime)
@@ -49,7 +50,7 @@ public struct IdentityService: Sendable {
             log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status })
         let keeper = KeyKeeper(
             log: log, directory: directory, authenticator: authenticator,
-            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context)
+            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context, time: time)
 
         let operations = OperationsServer.asked(for: common, context)
         components =

@@ -30,7 +30,7 @@ public struct VerificationService: Sendable {
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,
             own: .derived(keys.sealing), needs: [.notifier], sealers: [sealer], context: context)
 
-        let notifier = NewestKey(of: .notifier, in: keeper.directory)
+        let notifier = NewestKey(of: .notifier, in: keeper.directory, time: keeper.time)
         let domain = ChallengePartition(
             rules: configuration.rules, keys: keys, routing: Routing(secret: configuration.routingSecret), sealer: sealer,
             notifier: { notifier.current })

@@ -17,6 +17,8 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
     /// How long an instance without a partition waits for one before it calls itself ready: there may be more instances than
     /// partitions.
     private static var patience: Duration { .seconds(5) }
+    /// How long after a record was not taken the log counts as one that takes none.
+    private static var doubt: Duration { .seconds(3) }
 
     /// - Parameters:
     ///   - noticed: called on the loop's thread, after the notice was logged.
@@ -58,8 +60,12 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
     /// Keeps readiness up to date.
     private func watch() async {
         let start = ContinuousClock.now
+        var (failures, lastFailure) = (0, ContinuousClock.now - Self.doubt)
         while !Task.isCancelled {
-            let obstacle = Self.obstacle(driver.status, waited: ContinuousClock.now - start)
+            let (status, now) = (driver.status, ContinuousClock.now)
+            if status.appendFailures > failures { (failures, lastFailure) = (status.appendFailures, now) }
+            var obstacle = Self.obstacle(status, waited: now - start)
+            if obstacle == nil, now < lastFailure + Self.doubt { obstacle = "the log takes no records" }
             readiness.set(Self.part, ready: obstacle == nil, obstacle ?? "")
             try? await Task.sleep(for: .milliseconds(obstacle == nil ? 500 : 50))
         }

@@ -49,7 +49,7 @@ public struct CommandSender: CommandPath {
                 guard case .failure(let error) = result else { return }
                 failures.increment()
                 pending.abandon(request, throwing: LogError(.unavailable, error.reason), keep: keep)
-                if error.code == .closed { link.giveUp() }
+                if error.code == .closed { link.giveUp() } else { link.doubt() }
             }
             return try await answer.value.get()
         } onCancel: {

@@ -1,15 +1,17 @@
 public import Crypto
+public import EventLog
 public import EventSchema
-import Runtime
 public import Sealing
 
 /// The keys that the topic `keys` tells.
 public struct DirectoryKeys: RecipientKeys {
     private let directory: KeyDirectory
+    private let time: LogTime
 
-    public init(_ directory: KeyDirectory) { self.directory = directory }
-
-    public func current(_ service: ServiceName) -> RecipientKey? {
-        directory.recipient(service, at: Timestamp(milliseconds: WallClock.now()))
+    public init(_ directory: KeyDirectory, time: LogTime) {
+        self.directory = directory
+        self.time = time
     }
+
+    public func current(_ service: ServiceName) -> RecipientKey? { time.now.flatMap { directory.recipient(service, at: $0) } }
 }

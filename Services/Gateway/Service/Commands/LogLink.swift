@@ -14,6 +14,7 @@ final class LogLink: Sendable {
 
     private let ends = Mutex<Ends?>(nil)
     private let isBroken = Mutex(false)
+    let probe = LogProbe()
 
     /// `nil` while replies would not be read, or the log is known to be away: nothing must be sent then.
     var current: Ends? {
@@ -27,6 +28,12 @@ final class LogLink: Sendable {
     func establish(_ ends: Ends) { self.ends.withLock { $0 = ends } }
 
     func dissolve() { ends.withLock { $0 = nil } }
+
+    /// A record was not taken: the thread finds out whether others are.
+    func doubt() {
+        probe.doubt()
+        wake()
+    }
 
     /// A handle broke: the thread makes everything anew.
     func giveUp() {

@@ -15,6 +15,7 @@ public final class ReplyReader: Component {
     private let log: any EventLog
     private let authenticator: RecordAuthenticator
     private let partitions: Int
+    private let time: LogTime
     private let logger: Logger
     private let readiness: Readiness
     private let forged: Counter
@@ -25,14 +26,17 @@ public final class ReplyReader: Component {
     static let part = "replies"
     private static let shortestWait: Duration = .milliseconds(50)
 
-    /// - Parameter partitions: what the log must have, or this gateway would send commands where nobody looks.
+    /// - Parameters:
+    ///   - partitions: what the log must have, or this gateway would send commands where nobody looks.
+    ///   - time: learns the log's clock from what this gateway appends.
     public init(
-        log: any EventLog, authenticator: RecordAuthenticator, partitions: Int, logger: Logger, metrics: Metrics,
+        log: any EventLog, authenticator: RecordAuthenticator, partitions: Int, time: LogTime, logger: Logger, metrics: Metrics,
         readiness: Readiness
     ) {
         self.log = log
         self.authenticator = authenticator
         self.partitions = partitions
+        self.time = time
         self.logger = logger
         self.readiness = readiness
         pending = PendingReplies(metrics: metrics)
@@ -79,7 +83,7 @@ public final class ReplyReader: Component {
             throw LogError(
                 .misconfigured, "the log has \(description.partitions) partitions, LATCHKEY_PARTITIONS is \(partitions)")
         }
-        let producer = try log.makeProducer(client: "gateway")
+        let producer = time.learning(from: try log.makeProducer(client: "gateway"))
         defer {
             link.dissolve()
             producer.flush(within: .seconds(3))
@@ -94,8 +98,13 @@ public final class ReplyReader: Component {
         consumer.follow(replies, from: next)
         let ends = LogLink.Ends(producer: producer, consumer: consumer, partitions: partitions, replies: replies.partition)
         var isEstablished = false
-        var isAvailable = true
+        var lastObstacle: String?
         while !stop.isRaised, !link.isGivenUp {
+            link.probe.tryNowAndThen(over: producer) {
+                .probe(of: replies, by: .gateway, authenticator)
+            } ended: { [link] in
+                link.wake()
+            }
             for event in try consumer.poll(timeout: .milliseconds(500)) {
                 switch event {
                 case .records(_, let records):
@@ -118,10 +127,15 @@ public final class ReplyReader: Component {
                 }
             }
             pending.sweep()
-            if isEstablished, consumer.isAvailable != isAvailable {
-                isAvailable.toggle()
-                readiness.set(Self.part, ready: isAvailable, "the log is away")
-                if isAvailable { logger.notice("the log is back") } else { logger.warning("the log is away") }
+            let obstacle = consumer.isAvailable ? link.probe.isTaking ? nil : "the log takes no records" : "the log is away"
+            if isEstablished, obstacle != lastObstacle {
+                lastObstacle = obstacle
+                readiness.set(Self.part, ready: obstacle == nil, obstacle ?? "")
+                if let obstacle {
+                    logger.warning("commands cannot be sent", ["reason": .public(obstacle)])
+                } else {
+                    logger.notice("commands can be sent again")
+                }
             }
         }
     }
