@@ -97,6 +97,17 @@ import Testing
         #expect(after >= now && after < now + .minutes(2))
     }
 
+    @Test func `gives up a member that was heard of in the future`() throws {
+        try PostgresLog.provision(configuration, partitions: 4)
+        let group = ConsumerGroup(name: "g", topic: .identityChecks)
+        let stopped = try PostgresLog(configuration).reader("stopped", group: group)
+        try stopped.poll { $0.owned.count == 4 }
+        // The server's clock was three hours ahead, and is set back.
+        try database.connect().query("UPDATE log.members SET heartbeat = clock_timestamp() + interval '3 hours'")
+        let member = try PostgresLog(configuration).reader("member", group: group)
+        try member.poll { $0.owned.count == 4 }
+    }
+
     @Test func `belongs to the role of the log, and every member of it can use it`() throws {
         let connection = try database.connect()
         let (one, two, stranger) = (database.name + "_one", database.name + "_two", database.name + "_stranger")

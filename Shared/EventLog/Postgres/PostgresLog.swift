@@ -53,7 +53,11 @@ public final class PostgresLog: EventLog {
         do throws(PostgresError) {
             let connection = try PostgresConnection(configuration.connection("provision"))
             let migrations = try Migrations(
-                schema: "log", owner: "latchkey_log", files: [("0001_log.sql", PackageResources._001_log_sql)])
+                schema: "log", owner: "latchkey_log",
+                files: [
+                    ("0001_log.sql", PackageResources._001_log_sql),
+                    ("0002_clock_set_back.sql", PackageResources._002_clock_set_back_sql),
+                ])
             try migrations.apply(over: connection)
             try connection.batch(fixtures(partitions: partitions))
             connection.close()

@@ -31,7 +31,9 @@ public struct PostgresAnswers: AnswerStore {
                         answer = NULL,
                         expires_at = CASE WHEN row.expires_at <= clock_timestamp() THEN excluded.expires_at ELSE row.expires_at END
                     WHERE row.expires_at <= clock_timestamp()
-                    OR row.answer IS NULL AND row.held_until <= clock_timestamp() AND row.body = excluded.body
+                    OR row.answer IS NULL AND row.body = excluded.body
+                        -- A lease from further ahead than any was given when the server's clock was wrong.
+                        AND (row.held_until <= clock_timestamp() OR row.held_until > excluded.held_until)
                     RETURNING nonce, body, expires_at
                 )
                 SELECT true, nonce, body, NULL::bytea, \(milliseconds("expires_at")) FROM mine
