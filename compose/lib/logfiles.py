@@ -17,17 +17,16 @@ class LogFile:
         self.size = 0
 
     def write(self, line):
-        if self.file is None:
-            self.file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self.size = os.fstat(self.file).st_size
         try:
-            os.write(self.file, line)
+            if self.file is None:
+                self.file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self.size = os.fstat(self.file).st_size
+            self.size += os.write(self.file, line)
+            if self.size > LIMIT:
+                self.rotate()
         except OSError:
             # A full disk must not stop what the log is about.
             return
-        self.size += len(line)
-        if self.size > LIMIT:
-            self.rotate()
 
     def rotate(self):
         os.close(self.file)

@@ -43,6 +43,7 @@ class Supervisor:
         self.watch = None
         self.signals = 0
         self.is_announced = False
+        self.is_saved = True
         self.failure = None
         self.wake_reader, self.wake_writer = os.pipe()
         for descriptor in (self.wake_reader, self.wake_writer):
@@ -161,6 +162,8 @@ class Supervisor:
             self.step(pause)
             self.start_what_is_due()
             self.follow_adopted()
+            if not self.is_saved:
+                self.save()
 
     def start_what_is_due(self):
         for process in self.processes:
@@ -282,7 +285,15 @@ class Supervisor:
             self.announce({"problem": reason, "tail": tail})
 
     def save(self):
-        write_privately(self.state.status, json.dumps({
+        """Tells `status` and the others. A full disk does not stop what runs: then it is tried again soon."""
+        try:
+            write_privately(self.state.status, self.description())
+            self.is_saved = True
+        except OSError:
+            self.is_saved = False
+
+    def description(self):
+        return json.dumps({
             "pid": os.getpid(),
             "address": self.address,
             "scheme": "https" if self.caller.get("TLS_CERTIFICATE") else "http",
@@ -300,7 +311,7 @@ class Supervisor:
                 }
                 for process in [*([self.server] if self.server else []), *self.services]
             ],
-        }, indent=1) + "\n")
+        }, indent=1) + "\n"
 
     def adopted_pid(self):
         found = self.postgres.postmaster() if self.is_adopted else None
@@ -318,7 +329,7 @@ class Supervisor:
                 if process.child is not None:
                     process.set_state("stopping")
                     process.send(process.stop_signal)
-            self.save_quietly()
+            self.save()
             end = time.monotonic() + STOPS_WITHIN
             while any(process.child is not None for process in group):
                 self.step(0.05)
@@ -331,7 +342,7 @@ class Supervisor:
         self.stop_adopted()
         for process in self.processes:
             process.set_state("stopped")
-        self.save_quietly()
+        self.save()
         if self.terminal:
             self.terminal.flush(is_writable)
 
@@ -348,12 +359,6 @@ class Supervisor:
         yield [process for process in self.processes if process.port]
         yield [process for process in self.processes if not process.port and process is not self.server]
         yield [process for process in self.processes if process is self.server]
-
-    def save_quietly(self):
-        try:
-            self.save()
-        except OSError:
-            pass
 
 
 def is_writable(descriptor):
