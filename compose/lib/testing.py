@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import settings
@@ -76,6 +77,9 @@ class Run:
         self.build_folder = os.path.join(REPOSITORY, ".build")
         self.logs = os.path.join(self.build_folder, "test-logs")
         os.makedirs(self.logs, exist_ok=True)
+        # Short, as names of sockets must be, and as open as /tmp to the users that tests become.
+        self.temporary = tempfile.mkdtemp(prefix="latchkey-test-")
+        os.chmod(self.temporary, 0o1777)
         self.server = None
         self.server_url = None
         self.broker = None
@@ -142,7 +146,7 @@ class Run:
             return
         folder = subprocess.run(
             [self.swift, "build", "--package-path", REPOSITORY, "--configuration", "release", "--show-bin-path"],
-            stdout=subprocess.PIPE, text=True).stdout.strip()
+            env=self.environment(), stdout=subprocess.PIPE, text=True).stdout.strip()
         environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_BIN": folder}
         self.tests("system", self.optimised("SystemTests"), environment)
 
@@ -165,7 +169,8 @@ class Run:
         def is_kept(name):
             is_ours = name.startswith(("LATCHKEY_", "PG", "SMTP_")) or name in settings.PRIVATE or name in settings.CREDENTIALS
             return name == "LATCHKEY_SWIFT" or not is_ours
-        return {name: value for name, value in os.environ.items() if is_kept(name)}
+        kept = {name: value for name, value in os.environ.items() if is_kept(name)}
+        return {**kept, **toolchain.places(self.temporary)}
 
     def postgres(self):
         """A server of its own for the tests, and how a superuser reaches it. Nothing in it has to survive."""
@@ -236,6 +241,14 @@ class Run:
             self.server.send(signal.SIGINT)
             self.server.child.wait()
             shutil.rmtree(os.path.join(self.build_folder, "test-postgres"), ignore_errors=True)
+        self.clear()
+
+    def clear(self):
+        """Removes what tests left behind, once systems that end beside them have ended."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end and any(name.startswith("latchkey-system-") for name in os.listdir(self.temporary)):
+            time.sleep(0.1)
+        shutil.rmtree(self.temporary, ignore_errors=True)
 
     # Running
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 from paths import REPOSITORY
 from problem import Problem
@@ -76,21 +77,29 @@ def executables():
     return build(prepare())
 
 
+BUILD = os.path.join(REPOSITORY, ".build")
+
+
+def places(temporary):
+    """Where Swift may leave what it likes to leave in the caller's home and in /tmp."""
+    return {"XDG_CACHE_HOME": os.path.join(BUILD, "cache"), "TMPDIR": temporary}
+
+
 def build(swift):
-    folder = os.path.join(REPOSITORY, ".build")
     try:
-        os.makedirs(folder, exist_ok=True)
-        lock = open(os.path.join(folder, "latchkey.lock"), "w")
+        os.makedirs(BUILD, exist_ok=True)
+        lock = open(os.path.join(BUILD, "latchkey.lock"), "w")
     except OSError as error:
-        raise Problem(f"cannot build in {folder}: {error.strerror}")
-    with lock:
+        raise Problem(f"cannot build in {BUILD}: {error.strerror}")
+    with lock, tempfile.TemporaryDirectory(prefix="tmp-", dir=BUILD, ignore_cleanup_errors=True) as temporary:
         # Two builds in one folder would only stand in each other's way.
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = [swift, "build", "--package-path", REPOSITORY, "--configuration", "release"]
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2)
+        environment = {**os.environ, **places(temporary)}
+        result = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=2)
         if result.returncode != 0:
             raise Problem("the build failed")
-        path = subprocess.run([*command, "--show-bin-path"], stdout=subprocess.PIPE, text=True)
+        path = subprocess.run([*command, "--show-bin-path"], env=environment, stdout=subprocess.PIPE, text=True)
         if path.returncode != 0:
             raise Problem("the build failed")
         return path.stdout.strip()
