@@ -84,6 +84,7 @@ extension SystemTests {
         @Test func `a taken port is one line`() async throws {
             let running = try await LatchkeySystem.started()
             let other = try LatchkeySystem()
+            defer { other.discard() }
             let result = try await other.compose("up", ["-d"], settings: ["LATCHKEY_PORT": "\(running.port)"])
             #expect(result.status == 1)
             #expect(result.errors == "latchkey: port \(running.port) is taken; choose another one with LATCHKEY_PORT\n")
@@ -93,16 +94,17 @@ extension SystemTests {
 
         @Test func `half a configuration is reported in the words of the service`() async throws {
             let system = try LatchkeySystem()
+            defer { system.discard() }
             let result = try await system.compose("up", ["-d"], settings: ["RESEND_API_KEY": "re_123"])
             #expect(result.status == 1)
             #expect(result.errors.contains("ADMIN_EMAIL"))
             #expect(result.errors.split(separator: "\n").count == 1)
             #expect(try await system.compose("status").status == 3)
-            try FileManager.default.removeItem(atPath: system.folder)
         }
 
         @Test func `no Swift and wrong words are one line each`() async throws {
             let system = try LatchkeySystem()
+            defer { system.discard() }
             let noSwift = try await system.compose(
                 "up", ["-d"], settings: ["LATCHKEY_BIN": nil, "LATCHKEY_SWIFT": "/nowhere/swift"])
             #expect(noSwift.status == 1)
@@ -118,29 +120,32 @@ extension SystemTests {
 
         @Test func `a state folder with any name, however long, will do`() async throws {
             let outer = try LatchkeySystem()
+            defer { outer.discard() }
             let name = "it's \"long\", \\ " + String(repeating: "x", count: 120)
             let system = try LatchkeySystem(["LATCHKEY_STATE": "\(outer.folder)/\(name)"])
+            defer { system.discard() }
             let up = try await system.compose("up", ["-d"])
             #expect(up.status == 0, "\(up)")
             #expect(await system.isReady())
             #expect(try await system.compose("down").status == 0)
-            try FileManager.default.removeItem(atPath: outer.folder)
         }
 
         @Test(.enabled(if: getuid() == 0, "needs root"))
         func `as root it runs below a folder that only root can enter`() async throws {
             let outer = try LatchkeySystem()
+            defer { outer.discard() }
             chmod(outer.folder, 0o700)
             let system = try LatchkeySystem(["LATCHKEY_STATE": outer.folder + "/state"])
+            defer { system.discard() }
             let up = try await system.compose("up", ["-d"])
             #expect(up.status == 0, "\(up)")
             #expect(try await system.compose("down").status == 0)
-            try FileManager.default.removeItem(atPath: outer.folder)
         }
 
         @Test(.enabled(if: getuid() == 0, "needs root, to become somebody else"))
         func `it runs as an ordinary user`() async throws {
             let system = try LatchkeySystem()
+            defer { system.discard() }
             let user = try #require(getpwnam("nobody"))
             chown(system.folder, user.pointee.pw_uid, user.pointee.pw_gid)
             // The user must be able to read the sources and to run the executables, wherever they were built.
@@ -168,7 +173,6 @@ extension SystemTests {
             let status = try await asNobody("status", [])
             #expect(status.status == 0, "\(status)")
             #expect(try await asNobody("down", []).status == 0)
-            try FileManager.default.removeItem(atPath: system.folder)
         }
     }
 }

@@ -48,6 +48,9 @@ final class LatchkeySystem: Sendable {
 
     deinit { close() }
 
+    /// Removes the folder of a system that `up` never started.
+    func discard() { try? FileManager.default.removeItem(atPath: folder) }
+
     /// Stops it and removes its folder, in the background.
     func close() {
         keeper.withLock { keeper in
