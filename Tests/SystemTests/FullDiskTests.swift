@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTP
 import Testing
 
 extension SystemTests {
@@ -66,7 +67,7 @@ private struct SmallDisk {
         else { return false }
         defer { try? FileManager.default.removeItem(at: folder) }
         guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
-        umount2(folder.path, Int32(MNT_DETACH.rawValue))
+        umount2(folder.path, Int32(MNT_DETACH))
         return true
     }()
 
@@ -86,5 +87,5 @@ private struct SmallDisk {
 
     func empty() throws { try FileManager.default.removeItem(atPath: filler) }
 
-    func unmount() { umount2(path, Int32(MNT_DETACH.rawValue)) }
+    func unmount() { umount2(path, Int32(MNT_DETACH)) }
 }

@@ -1,4 +1,6 @@
 import Glibc
+import HTTP
+import JSON
 import Testing
 
 extension SystemTests {
@@ -31,24 +33,19 @@ extension SystemTests {
                 }
                 group.addTask {
                     defer { isOver.raise() }
-                    for _ in 0..<2 {
-                        kill(member, SIGSTOP)
-                        defer { kill(member, SIGCONT) }
-                        // Whatever partition they belong to.
-                        try await eventually("everybody is served by the other one") {
-                            for _ in 0..<12 {
-                                let visitor = Visitor(system)
-                                guard try await visitor.send().isSuccess,
-                                    try await visitor.confirm(visitor.code()).isSuccess
-                                else { return false }
-                            }
-                            return true
+                    kill(member, SIGSTOP)
+                    defer { kill(member, SIGCONT) }
+                    // Whatever partition they belong to.
+                    try await eventually("everybody is served by the other one") {
+                        for _ in 0..<12 {
+                            let visitor = Visitor(system)
+                            guard try await visitor.send().isSuccess, try await visitor.confirm(visitor.code()).isSuccess
+                            else { return false }
                         }
-                        kill(member, SIGCONT)
-                        try await eventually("everything is ready again") {
-                            try await system.compose("status").status == 0
-                        }
+                        return true
                     }
+                    kill(member, SIGCONT)
+                    try await eventually("everything is ready again") { try await system.compose("status").status == 0 }
                     return []
                 }
                 return try await group.reduce(into: []) { $0 += $1 }

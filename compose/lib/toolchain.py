@@ -55,7 +55,10 @@ def find_swift():
 
 def check_version(swift):
     try:
-        output = subprocess.run([swift, "--version"], capture_output=True, text=True, timeout=60).stdout
+        with tempfile.TemporaryDirectory() as temporary:
+            environment = {**os.environ, **places(temporary)}
+            output = subprocess.run(
+                [swift, "--version"], env=environment, capture_output=True, text=True, timeout=60).stdout
     except (OSError, subprocess.TimeoutExpired):
         output = ""
     found = re.search(r"Swift version (\d+)\.(\d+)", output)
@@ -82,7 +85,11 @@ BUILD = os.path.join(REPOSITORY, ".build")
 
 def places(temporary):
     """Where Swift may leave what it likes to leave in the caller's home and in /tmp."""
-    return {"XDG_CACHE_HOME": os.path.join(BUILD, "cache"), "TMPDIR": temporary}
+    folders = {f"XDG_{kind}_HOME": os.path.join(BUILD, "home", kind.lower()) for kind in ("CACHE", "CONFIG", "DATA")}
+    # Where a Swift that is managed by swiftly finds itself.
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    swiftly = os.environ.get("SWIFTLY_HOME_DIR") or os.path.join(data, "swiftly")
+    return {**folders, "SWIFTLY_HOME_DIR": swiftly, "TMPDIR": temporary}
 
 
 def build(swift):
