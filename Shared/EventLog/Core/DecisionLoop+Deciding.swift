@@ -7,8 +7,8 @@ extension DecisionLoop {
         guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local), !isGivingWay(at: local) else { return }
         if isProjected { prepareBatch(actions: &actions) }
         while speculative.pending.count < window, mayDecide, let input = open.first {
-            // Before anything is dropped as too late, the time must be certain: the log's clock may have been set back.
-            if let deadline = input.message?.deadline, deadline < now, clock.isOlder(than: input.readAt) {
+            // Before anything is dropped as too late, the time must be certain.
+            if let deadline = input.message?.deadline, deadline < now, clock.isStale(at: local) {
                 askTime(at: local, actions: &actions)
                 break
             }

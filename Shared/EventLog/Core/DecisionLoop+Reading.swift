@@ -7,7 +7,7 @@ extension DecisionLoop {
             try readOwn(record, at: local, actions: &actions)
         } else if isOwner, let reader = readers[record.partition.topic], !paused.contains(record.partition.topic) {
             do throws(LogError) {
-                readers[record.partition.topic] = try readInbox(record, with: reader, at: local)
+                readers[record.partition.topic] = try readInbox(record, with: reader)
                 if open.count >= settings.longestQueue { pauseReading(record.partition, actions: &actions) }
             } catch {
                 guard error.code == .truncated else { throw error }
@@ -236,17 +236,20 @@ extension DecisionLoop {
         return .probe(of: TopicPartition(topic, partition), by: settings.service, authenticator)
     }
 
-    private mutating func readInbox(_ record: Record, with reader: Inbox, at local: LocalInstant) throws(LogError) -> Inbox {
+    private mutating func readInbox(_ record: Record, with reader: Inbox) throws(LogError) -> Inbox {
         let topic = record.partition.topic
         switch reader {
         case .commands(var inbox):
+            let last = inbox.position.time
             guard try inbox.read(record) else { return .commands(inbox) }
+            // What follows would look late by what was known of the time.
+            if record.time < last { clock.doubt() }
             let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
             if case .authentic = authenticator.verify(record), let message = InboxMessage(command: record) {
-                enqueue(try work(of: message), source, message, at: local)
+                enqueue(try work(of: message), source, message)
             } else {
                 counters.malformed += 1
-                enqueue(.skip, source, nil, at: local)
+                enqueue(.skip, source, nil)
             }
             return .commands(inbox)
         case .events(var chain):
@@ -254,10 +257,10 @@ extension DecisionLoop {
             let source = OpenInput<Domain.Input>.Source.event(topic, chain.position)
             switch step {
             case .known: break
-            case .void: enqueue(.skip, source, nil, at: local)
+            case .void: enqueue(.skip, source, nil)
             case .valid(let envelope):
                 let message = InboxMessage(event: envelope)
-                enqueue(try work(of: message), source, message, at: local)
+                enqueue(try work(of: message), source, message)
             }
             return .events(chain)
         }
@@ -285,10 +288,9 @@ extension DecisionLoop {
 
     /// Adds an input. Of several that need no decision, one behind the other in one inbox, only the last is kept.
     private mutating func enqueue(
-        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?,
-        at local: LocalInstant
+        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?
     ) {
-        let input = OpenInput(work: work, source: source, message: message, readAt: local)
+        let input = OpenInput(work: work, source: source, message: message)
         if case .skip = work, let last = open.last, case .skip = last.work, last.source.place?.topic == source.place?.topic {
             open.last = input
         } else {

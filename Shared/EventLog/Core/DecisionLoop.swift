@@ -136,7 +136,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .loaded(let batch): loaded(batch)
         case .projected(let outcome): try projected(outcome, actions: &actions)
         case .submit(let input):
-            if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil, readAt: local)) }
+            if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil)) }
         case .tick: resumeReading(actions: &actions)
         }
         try proceed(at: local, actions: &actions)
@@ -262,8 +262,6 @@ struct OpenInput<Input: Sendable>: Sendable {
     var work: Work
     var source: Source
     var message: InboxMessage?
-    /// By this process's steady clock.
-    var readAt: LocalInstant
 }
 
 struct DecidedInput<Input: Sendable>: Sendable {

@@ -18,8 +18,6 @@ struct LogClock: Sendable {
     /// How far the log's clock is ahead of this process's steady one, in milliseconds. Never more than it is.
     private var difference: Int64?
     private(set) var learnt = LocalInstant(milliseconds: .min)
-    /// When the append was sent from which it was learnt last what the log's clock shows.
-    private var asked = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
 
@@ -31,24 +29,20 @@ struct LogClock: Sendable {
         guard let known = difference else {
             difference = least
             learnt = local
-            if let sent { asked = sent }
             return
         }
         // The milliseconds of two clocks do not begin at once.
         let most = sent.map { appended.milliseconds - $0.milliseconds + 1 }
         difference = most.map { known > $0 ? least : max(known, least) } ?? max(known, least)
-        if let sent {
-            learnt = local
-            asked = max(asked, sent)
-        }
+        if most != nil { learnt = local }
     }
+
+    /// Times of one partition ran back, so the log's clock was set back: what was known of it counts for nothing more.
+    mutating func doubt() { learnt = LocalInstant(milliseconds: .min) }
 
     func now(at local: LocalInstant) -> Timestamp? {
         difference.map { Timestamp(milliseconds: local.milliseconds + $0) }
     }
-
-    /// Whether the log's clock may have been set back after what was known of it before this instant.
-    func isOlder(than local: LocalInstant) -> Bool { asked < local }
 
     /// Whether so much time has passed that the log's clock may have been set meanwhile.
     func isStale(at local: LocalInstant) -> Bool { learnt.milliseconds == .min || learnt + .seconds(5) < local }
