@@ -14,6 +14,20 @@ extension SystemTests {
             #expect(confirmed.isSuccess, "\(when): \(confirmed)")
         }
 
+        /// Waits until a code is delivered. In the moment of a jump new keys may be needed first, or a delivery taken for late.
+        private func servesAgain(_ system: LatchkeySystem) async throws {
+            try await eventually("codes are delivered again", within: .seconds(30)) {
+                let visitor = Visitor(system)
+                guard try await visitor.send().isSuccess else { return false }
+                let end = ContinuousClock.now + .seconds(3)
+                while ContinuousClock.now < end {
+                    if try system.deliveries(to: visitor.email).count == 1 { return true }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                return false
+            }
+        }
+
         @Test func `services are served by the log's clock, whatever theirs say`() async throws {
             let outer = try LatchkeySystem()
             defer { outer.discard() }
@@ -57,15 +71,10 @@ extension SystemTests {
                 // Nobody can tell how old it is.
                 #expect(confirmed.error == "INVALID_OTP", "\(confirmed)")
             }
-            if abs(seconds) < 86_400 {
-                for _ in 0..<6 { try await serves(system, "after") }
-            } else {
-                // New keys to seal to are needed first.
-                try await eventually("codes are sent again", within: .seconds(20)) { try await Visitor(system).send().isSuccess }
-                for _ in 0..<6 { try await serves(system, "after") }
-            }
+            try await servesAgain(system)
+            for _ in 0..<6 { try await serves(system, "after") }
             try clock.set(ahead: .zero)
-            try await eventually("codes are sent again", within: .seconds(20)) { try await Visitor(system).send().isSuccess }
+            try await servesAgain(system)
             for _ in 0..<6 { try await serves(system, "set right") }
             #expect(try await system.members().allSatisfy { $0.restarts == 0 })
             try await system.end()
