@@ -126,7 +126,7 @@ let package = Package(
         // Tests
         library("TestSupport", "Tests/TestSupport", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
         system("CTLS", pkgConfig: "libssl", apt: "libssl-dev", at: "Tests/C"),
-        library("TestMail", "Tests/TestMail", ["CTLS", "Runtime"]),
+        library("TestPeers", "Tests/TestPeers", ["CTLS", "Runtime"]),
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto", "JSON"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
@@ -143,7 +143,7 @@ let package = Package(
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("SealingTests", ["Sealing", "TestSupport", "EventLog", "EventSchema", "Crypto", "Postgres", "Runtime"]),
-        tests("CurlTests", ["Curl", "TestMail", "TestSupport", "Runtime"]),
+        tests("CurlTests", ["Curl", "TestPeers", "TestSupport", "Runtime"]),
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests(
             "VerificationTests",
@@ -158,7 +158,7 @@ let package = Package(
         tests(
             "NotifierTests",
             [
-                "TestSupport", "TestMail", "Curl", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON",
+                "TestSupport", "TestPeers", "Curl", "NotifierDomain", "NotifierService", "EventSchema", "Crypto", "JSON",
                 "EventLog",
                 "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
@@ -176,7 +176,7 @@ let package = Package(
                 "Runtime",
             ]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
-        tests("SystemTests", ["HTTP", "JSON", "Runtime", "TestMail"]),
+        tests("SystemTests", ["HTTP", "JSON", "Runtime", "TestPeers"]),
     ]
 )
 

@@ -45,6 +45,12 @@ final class CurlHandle {
         return latchkey_curl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// One of the times, whose names end with `_T`.
+    func microseconds(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        return latchkey_curl_get_offset(pointer, info, &value) == CURLE_OK ? Int(value) : 0
+    }
+
     /// Performs the transfer that was set up.
     func perform() -> CURLcode { curl_easy_perform(pointer) }
 }

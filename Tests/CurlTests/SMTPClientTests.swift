@@ -1,5 +1,5 @@
 import Synchronization
-import TestMail
+import TestPeers
 import TestSupport
 import Testing
 

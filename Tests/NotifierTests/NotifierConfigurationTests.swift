@@ -6,6 +6,8 @@ import Testing
 
 @testable import NotifierService
 
+private let digits = String(repeating: "0a", count: 16)
+
 @Suite struct NotifierConfigurationTests {
     private let secret = String(repeating: "5a", count: 32)
 
@@ -49,7 +51,7 @@ import Testing
     @Test func `a provider that there is not is refused by name`() {
         #expect(
             faults(["NOTIFIER_EMAIL": "sendmail"]) == [
-                "NOTIFIER_EMAIL is \"sendmail\", which is not a list of names of providers that this release has: smtp, console"
+                "NOTIFIER_EMAIL is \"sendmail\", which is not a list of names of providers that there are: resend, smtp, console"
             ])
     }
 
@@ -90,18 +92,37 @@ import Testing
                 ["RESEND_API_KEY": "re_1"],
                 ["ADMIN_EMAIL is not set, although RESEND_API_KEY is: it is the sender's address"]
             ),
-            (
-                ["RESEND_API_KEY": "re_1", "ADMIN_EMAIL": "a@example.com"],
-                ["RESEND_API_KEY is set, but this release delivers e-mail by SMTP_HOST or to the console only"]
-            ),
-            (["ADMIN_EMAIL": "a@example.com"], ["SMTP_HOST is not set, although ADMIN_EMAIL is"]),
+            (["ADMIN_EMAIL": "a@example.com"], ["SMTP_HOST is not set, although ADMIN_EMAIL is, and neither is RESEND_API_KEY"]),
             (["SMTP_HOST": "mail.example.com"], ["ADMIN_EMAIL is not set, although SMTP_HOST is: it is the sender's address"]),
             (
                 ["SMTP_USER": "me", "ADMIN_EMAIL": "a@example.com"],
                 [
                     "SMTP_HOST is not set, although SMTP_USER is", "SMTP_PASSWORD is not set, although SMTP_USER is",
-                    "SMTP_HOST is not set, although ADMIN_EMAIL is",
+                    "SMTP_HOST is not set, although ADMIN_EMAIL is, and neither is RESEND_API_KEY",
                 ]
+            ),
+            (["NOTIFIER_EMAIL": "resend"], ["RESEND_API_KEY is not set, although NOTIFIER_EMAIL names resend"]),
+            (["NOTIFIER_SMS": "twilio"], ["TWILIO_ACCOUNT_SID is not set, although NOTIFIER_SMS names twilio"]),
+            (
+                ["TWILIO_FROM": "+12025550148"],
+                [
+                    "TWILIO_ACCOUNT_SID is not set, although TWILIO_FROM is",
+                    "TWILIO_AUTH_TOKEN is not set, although TWILIO_FROM is",
+                ]
+            ),
+            (
+                ["TWILIO_ACCOUNT_SID": "AC\(digits)", "TWILIO_AUTH_TOKEN": "hush"],
+                ["TWILIO_FROM is not set, although TWILIO_ACCOUNT_SID is, and neither is TWILIO_MESSAGING_SERVICE_SID"]
+            ),
+            (
+                [
+                    "TWILIO_ACCOUNT_SID": "AC\(digits)", "TWILIO_AUTH_TOKEN": "hush", "TWILIO_FROM": "x",
+                    "TWILIO_MESSAGING_SERVICE_SID": "MG\(digits)",
+                ], ["TWILIO_FROM is set, and TWILIO_MESSAGING_SERVICE_SID too"]
+            ),
+            (
+                ["TWILIO_ACCOUNT_SID": "AC/../x", "TWILIO_AUTH_TOKEN": "hush", "TWILIO_FROM": "x"],
+                ["TWILIO_ACCOUNT_SID is \"AC/../x\", which is not a SID: AC and 32 hexadecimal digits"]
             ),
             (["NOTIFIER_EMAIL": "smtp"], ["SMTP_HOST is not set, although NOTIFIER_EMAIL names smtp"]),
             (
@@ -128,6 +149,23 @@ import Testing
         #expect(faults(variables.merging(["LATCHKEY_ENV": "development"]) { $1 }) == expected)
     }
 
+    @Test func `Resend comes before a mail server, and Twilio takes SMS`() throws {
+        let resend = ["RESEND_API_KEY": "re_hush", "ADMIN_EMAIL": "a@example.com"]
+        #expect(try load(resend).routes == [.email: Delivery.Route(["resend"])])
+        #expect(try load(resend.merging(smtp) { $1 }).routes == [.email: Delivery.Route(["resend", "smtp"])])
+        let twilio = ["TWILIO_ACCOUNT_SID": "AC\(digits)", "TWILIO_AUTH_TOKEN": "hush", "TWILIO_FROM": "+12025550148"]
+        let configuration = try load(smtp.merging(twilio) { $1 })
+        #expect(configuration.routes == [.email: Delivery.Route(["smtp"]), .sms: Delivery.Route(["twilio"])])
+        #expect(configuration.twilio?.account.user == "AC\(digits)")
+        #expect(configuration.twilio?.origin == .number("+12025550148"))
+        let key = try load(smtp.merging(twilio.merging(["TWILIO_API_KEY": "SK\(digits)"]) { $1 }) { $1 })
+        #expect(key.twilio?.account.user == "SK\(digits)")
+        var printed = ""
+        dump(key, to: &printed)
+        dump(try load(resend), to: &printed)
+        #expect(!printed.contains("hush"))
+    }
+
     @Test func `a password is not sent in the clear, except in development`() throws {
         let open = smtp.merging(["SMTP_TLS": "none", "SMTP_USER": "me", "SMTP_PASSWORD": "hush"]) { $1 }
         #expect(
@@ -146,6 +184,7 @@ import Testing
     @Test func `all faults are reported together, and no secret in them`() {
         let faults = faults([
             "NOTIFIER_SECRET": "short", "CONSOLE_OUTBOX": "/tmp/", "RESEND_API_KEY": "re_secret", "SMTP_PASSWORD": "hush-hush",
+            "NOTIFIER_EMAIL": "sendmail",
         ])
         #expect(faults.count == 6)
         #expect(faults.contains { $0.hasPrefix("NOTIFIER_SECRET ") })

@@ -3,7 +3,7 @@ import EventSchema
 import Foundation
 import NotifierDomain
 import Runtime
-import TestMail
+import TestPeers
 import TestSupport
 import Testing
 

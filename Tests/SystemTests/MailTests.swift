@@ -1,4 +1,4 @@
-import TestMail
+import TestPeers
 import Testing
 
 extension SystemTests {

@@ -65,6 +65,14 @@ extension SystemTests {
             }
         }
 
+        @Test func `an image has every C library that the package names`() throws {
+            let package = try String(contentsOfFile: LatchkeySystem.repository + "/Package.swift", encoding: .utf8)
+            let image = try String(contentsOfFile: LatchkeySystem.repository + "/compose/Dockerfile", encoding: .utf8)
+            let libraries = Set(package.matches(of: /apt: "([a-z0-9-]+)"/).map { String($0.1) })
+            #expect(libraries.count >= 8)
+            for library in libraries { #expect(image.contains(" \(library) "), "\(library) is not in compose/Dockerfile") }
+        }
+
         @Test(arguments: services)
         func `an executable tells its version and refuses what it does not know`(service: String) async throws {
             let path = "\(LatchkeySystem.executables)/\(service)"

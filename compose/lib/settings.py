@@ -21,6 +21,7 @@ PRIVATE = {
 CREDENTIALS = {
     "SMTP_PASSWORD": ("notifier",),
     "RESEND_API_KEY": ("notifier",),
+    "TWILIO_AUTH_TOKEN": ("notifier",),
 }
 # Secrets that several services have to agree on.
 SHARED = ("LATCHKEY_ROUTING_SECRET", "LATCHKEY_LOG_MAC_KEYS")

@@ -167,7 +167,7 @@ class Run:
     def environment(self):
         """Of the caller, without what would lead tests to a running Latchkey or to its secrets."""
         def is_kept(name):
-            is_ours = name.startswith(("LATCHKEY_", "PG", "SMTP_")) or name in settings.PRIVATE or name in settings.CREDENTIALS
+            is_ours = name.startswith(("LATCHKEY_", "PG", "SMTP_", "TWILIO_", "ADMIN_EMAIL")) or name in settings.PRIVATE or name in settings.CREDENTIALS
             return name == "LATCHKEY_SWIFT" or not is_ours
         kept = {name: value for name, value in os.environ.items() if is_kept(name)}
         return {**kept, **toolchain.places(self.temporary)}

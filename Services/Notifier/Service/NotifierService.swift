@@ -33,8 +33,16 @@ public struct NotifierService: Sendable {
         let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
 
         var providers: [any Provider] = [ConsoleProvider(outbox: outbox, logger: context.logger)]
-        if let smtp = configuration.smtp, let sender = configuration.sender {
-            providers.append(SMTPProvider(smtp, sender: sender, logger: context.logger))
+        if let sender = configuration.sender {
+            if let key = configuration.resend {
+                providers.append(ResendProvider(key: key, sender: sender, logger: context.logger))
+            }
+            if let smtp = configuration.smtp {
+                providers.append(SMTPProvider(smtp, sender: sender, logger: context.logger))
+            }
+        }
+        if let twilio = configuration.twilio {
+            providers.append(TwilioProvider(account: twilio.account, origin: twilio.origin, logger: context.logger))
         }
         let desk = DeliveryDesk(
             tables: tables, database: database, providers: providers,

@@ -21,6 +21,15 @@ static inline CURLcode latchkey_curl_set_reader(CURL *handle, latchkey_curl_tran
     return curl_easy_setopt(handle, CURLOPT_READFUNCTION, reader);
 }
 
+/// Told of the answer's body and of each of its header lines.
+static inline void latchkey_curl_set_writer(
+    CURL *handle, latchkey_curl_transfer body, latchkey_curl_transfer header, void *context) {
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
+}
+
 /// Told of every command that is sent and every line that is received, and of much else.
 static inline CURLcode latchkey_curl_set_trace(CURL *handle, latchkey_curl_trace trace, void *context) {
     curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
@@ -29,5 +38,9 @@ static inline CURLcode latchkey_curl_set_trace(CURL *handle, latchkey_curl_trace
 }
 
 static inline CURLcode latchkey_curl_get_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode latchkey_curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(handle, info, value);
 }

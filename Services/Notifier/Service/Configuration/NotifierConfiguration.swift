@@ -12,6 +12,9 @@ public struct NotifierConfiguration: ServiceConfiguration {
     /// The sender of all e-mail.
     public let sender: MailAddress?
     public let smtp: SMTPSettings?
+    /// The key of the account with Resend.
+    public let resend: Secret?
+    public let twilio: TwilioSettings?
     /// The file that the console's deliveries are appended to.
     public let outbox: String?
     /// A folder of templates in the place of those that Latchkey brings.
@@ -25,14 +28,19 @@ public struct NotifierConfiguration: ServiceConfiguration {
             "Wraps the keys that recipients and codes are sealed to. The same for all notifiers.")
         let email = settings.optional(
             "NOTIFIER_EMAIL", .providers(ProviderName.forEmail),
-            "Who delivers e-mail, in the order of preference: smtp, or console, one JSON line on standard output for each message. "
-                + "Unset: whoever is configured; the console only in development.")
+            "Who delivers e-mail, in the order of preference: resend, smtp, or console, one JSON line on standard output for each "
+                + "message. Unset: whoever is configured; the console only in development.")
         let sms = settings.optional(
             "NOTIFIER_SMS", .providers(ProviderName.forSMS),
-            "Who delivers SMS: console. Unset: nobody, except in development, where it is the console.")
+            "Who delivers SMS, in the order of preference: twilio, console. Unset: Twilio if it is configured; otherwise nobody, "
+                + "except in development, where it is the console.")
         sender = settings.optional(
             "ADMIN_EMAIL", .mailAddress, "The sender of all e-mail: no-reply@example.com, or Latchkey <no-reply@example.com>.")
+        resend = settings.optional(
+            "RESEND_API_KEY", .secretText, "Key of the account with Resend that e-mail is handed to. ADMIN_EMAIL is the sender."
+        ).map { Secret(Array($0.utf8)) }
         smtp = SMTPSettings(from: settings, isDevelopment: isDevelopment)
+        twilio = TwilioSettings(from: settings)
         outbox = settings.optional(
             "CONSOLE_OUTBOX", .text, "File that the console appends its deliveries to, the same JSON lines.")
         templates = settings.optional(
@@ -41,53 +49,57 @@ public struct NotifierConfiguration: ServiceConfiguration {
                 + "come along.")
         if outbox?.hasSuffix("/") == true { settings.fault("CONSOLE_OUTBOX", "names a folder, not a file") }
 
-        let configured = Self.refuseHalfConfigurations(settings, named: email ?? [])
+        let configured = Self.configured(settings)
+        Self.refuseHalfConfigurations(settings, named: (email ?? []) + (sms ?? []))
         let isEmailFaulty = settings.faults.contains { $0.variable == "NOTIFIER_EMAIL" }
-        if email == nil, configured.isEmpty, !isDevelopment, !isEmailFaulty {
+        if email == nil, configured.isDisjoint(with: ProviderName.forEmail), !isDevelopment, !isEmailFaulty {
             settings.fault(
                 "NOTIFIER_EMAIL",
                 "is not set, and no provider is configured; where LATCHKEY_ENV is not development, the console has to be asked for: "
                     + "console")
         }
-        let fallback: [ProviderName]? = isDevelopment ? [.console] : nil
         var routes: [Channel: Delivery.Route] = [:]
-        if let names = email ?? (configured.isEmpty ? fallback : configured) { routes[.email] = Self.route(names) }
-        if let names = sms ?? fallback { routes[.sms] = Self.route(names) }
+        for (channel, chosen, known) in [(Channel.email, email, ProviderName.forEmail), (.sms, sms, ProviderName.forSMS)] {
+            var names = chosen ?? known.filter(configured.contains)
+            if names.isEmpty, isDevelopment { names = [.console] }
+            if !names.isEmpty { routes[channel] = Delivery.Route(names.map(\.rawValue)) }
+        }
         self.routes = routes
     }
 
-    private static func route(_ names: [ProviderName]) -> Delivery.Route { Delivery.Route(names.map(\.rawValue)) }
+    /// What each provider cannot do without.
+    private static let keys: [(provider: ProviderName, variable: String)] = [
+        (.resend, "RESEND_API_KEY"), (.smtp, "SMTP_HOST"), (.twilio, "TWILIO_ACCOUNT_SID"),
+    ]
+
+    private static func configured(_ settings: Settings) -> Set<ProviderName> {
+        Set(keys.filter { settings.isSet($0.variable) }.map(\.provider))
+    }
 
     /// Whoever sets up a provider wants its messages delivered by it: to write them to the console instead would be a surprise.
-    ///
-    /// - Returns: the providers of e-mail that are configured.
-    private static func refuseHalfConfigurations(_ settings: Settings, named: [ProviderName]) -> [ProviderName] {
-        let hasSender = settings.isSet("ADMIN_EMAIL")
-        let hasResend = settings.isSet("RESEND_API_KEY")
-        if hasResend {
-            if hasSender {
-                settings.fault("RESEND_API_KEY", "is set, but this release delivers e-mail by SMTP_HOST or to the console only")
-            } else {
-                settings.fault("ADMIN_EMAIL", "is not set, although RESEND_API_KEY is: it is the sender's address")
-            }
+    private static func refuseHalfConfigurations(_ settings: Settings, named: [ProviderName]) {
+        for (provider, variable) in keys where named.contains(provider) && !settings.isSet(variable) {
+            let chooser = provider == .twilio ? "NOTIFIER_SMS" : "NOTIFIER_EMAIL"
+            settings.fault(variable, "is not set, although \(chooser) names \(provider.rawValue)")
         }
-        let hasServer = settings.isSet("SMTP_HOST")
-        if named.contains(.smtp), !hasServer { settings.fault("SMTP_HOST", "is not set, although NOTIFIER_EMAIL names smtp") }
-        switch (hasServer, hasSender) {
-        case (true, false): settings.fault("ADMIN_EMAIL", "is not set, although SMTP_HOST is: it is the sender's address")
-        case (false, true): if !hasResend { settings.fault("SMTP_HOST", "is not set, although ADMIN_EMAIL is") }
-        case (true, true), (false, false): break
+        let mail = keys.filter { ProviderName.forEmail.contains($0.provider) }.map(\.variable)
+        switch (mail.first(where: settings.isSet), settings.isSet("ADMIN_EMAIL")) {
+        case (let variable?, false):
+            settings.fault("ADMIN_EMAIL", "is not set, although \(variable) is: it is the sender's address")
+        case (nil, true):
+            settings.fault("SMTP_HOST", "is not set, although ADMIN_EMAIL is, and neither is RESEND_API_KEY")
+        case (_?, true), (nil, false): break
         }
-        return hasServer ? [.smtp] : []
     }
 }
 
 /// The providers that there are, by the names that settings and events have for them.
 enum ProviderName: String, CaseIterable, Sendable {
-    case console, smtp
+    case console, smtp, resend, twilio
 
-    static let forEmail: [ProviderName] = [.smtp, .console]
-    static let forSMS: [ProviderName] = [.console]
+    /// In the order in which they are asked unless settings say otherwise.
+    static let forEmail: [ProviderName] = [.resend, .smtp, .console]
+    static let forSMS: [ProviderName] = [.twilio, .console]
 }
 
 extension SettingType where Value == [ProviderName] {
@@ -95,9 +107,7 @@ extension SettingType where Value == [ProviderName] {
     fileprivate static func providers(_ known: [ProviderName]) -> SettingType {
         let names = known.map(\.rawValue)
         return SettingType(
-            expectation: names.count == 1
-                ? "the name of a provider that this release has: \(names[0])"
-                : "a list of names of providers that this release has: \(names.joined(separator: ", "))",
+            expectation: "a list of names of providers that there are: \(names.joined(separator: ", "))",
             placeholder: [],
             parse: { text in
                 let chosen = text.split(separator: ",", omittingEmptySubsequences: false).map { name in

@@ -1,8 +1,8 @@
 internal import CTLS
 internal import Glibc
 
-/// One connection of a mail server: lines and bytes, in the clear or over TLS. Used by one thread.
-final class MailWire {
+/// One connection of a server: lines and bytes, in the clear or over TLS. Used by one thread.
+final class Wire {
     private let socket: Int32
     private var tls: OpaquePointer?
     private var received: [UInt8] = []
@@ -38,6 +38,13 @@ final class MailWire {
             }
             guard fill() else { return nil }
         }
+    }
+
+    /// So many bytes; `nil`: they do not come any more.
+    func bytes(_ count: Int) -> [UInt8]? {
+        while received.count < count { guard fill() else { return nil } }
+        defer { received.removeFirst(count) }
+        return Array(received[..<count])
     }
 
     private func fill() -> Bool {

@@ -4,24 +4,20 @@ internal import Synchronization
 
 /// One connection of a mail server, from the greeting to its end.
 struct MailConversation {
-    private let wire: MailWire
+    private let wire: Wire
     private let number: Int
     private let server: MailServer
     private var sender: (address: String, parameters: String)?
     private var recipients: [String] = []
     private var user: String?
 
-    init(_ wire: MailWire, number: Int, server: MailServer) {
+    init(_ wire: Wire, number: Int, server: MailServer) {
         self.wire = wire
         self.number = number
         self.server = server
     }
 
     mutating func run() {
-        defer {
-            server.ended(number)
-            wire.close()
-        }
         if server.settings.isEncryptedAtOnce, !startTLS() { return }
         answer("greeting", "220 mail.test ESMTP")
         while wire.isOpen, let line = wire.line() {
