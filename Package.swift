@@ -137,8 +137,8 @@ let package = Package(
         tests(
             "LogContractTests",
             [
-                "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres", "Runtime",
-                "TestSupport",
+                "Crypto", "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres",
+                "Runtime", "TestSupport",
             ]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
