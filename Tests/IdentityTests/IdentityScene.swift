@@ -135,6 +135,27 @@ final class IdentityScene: Sendable {
         try await answer(to: send(message, at: home, budget: budget))
     }
 
+    /// A token sealed as gateways seal it.
+    func seal(_ token: [UInt8]) throws -> Box {
+        try sealer.seal(token, to: ownKey, context: SealingContext.token(digest: Digest(of: token)))
+    }
+
+    func complete(_ session: OnboardingSessionID, _ token: String, profileVersion: Int64 = 0) async throws -> Told {
+        let bytes = Array(token.utf8)
+        return try await ask(
+            CompleteOnboarding(
+                session: session, token: try seal(bytes), digest: Digest(of: bytes), proofRequired: false,
+                profileVersion: profileVersion, client: .example(), person: .example()), at: routing.routingKey(of: session))
+    }
+
+    func refresh(_ text: String) async throws -> Told {
+        let token = try #require(ReferenceToken(text, kind: .refresh))
+        let (home, reference) = try #require(routing.open(token))
+        let session = try #require(SessionID(bytes: reference))
+        return try await ask(
+            RefreshSession(session: session, token: try seal(token.bytes), digest: token.digest), at: home)
+    }
+
     /// An answer, with the members of its boxes.
     struct Told: Sendable, Equatable {
         var outcome: Reply.Outcome

@@ -25,7 +25,11 @@ struct FollowUp: Sendable {
             Header(HeaderName.contentType, "application/json"),
         ]
         if let subject = message.subject { headers.append(Header(HeaderName.subject, subject)) }
-        if let remaining { headers.append(Header(HeaderName.budget, String(remaining.milliseconds))) }
+        if let remaining {
+            headers.append(Header(HeaderName.budget, String(remaining.milliseconds)))
+        } else if let deadline = message.deadline {
+            headers.append(Header(HeaderName.deadline, String(deadline.milliseconds)))
+        }
         if message.remember > .zero { headers.append(Header(HeaderName.remember, String(message.remember.milliseconds))) }
         if let replyTo = message.replyTo { headers.append(Header(HeaderName.replyTo, replyTo.encoded)) }
         if let trace = message.traceParent { headers.append(Header(HeaderName.traceParent, trace)) }

@@ -35,16 +35,18 @@ struct HomeWriter: Sendable {
     /// What is of no more use by the time of the last event of its partition.
     func housekeeping(_ times: [Int: Timestamp]) -> [SQL] {
         let partitions = times.keys.sorted()
-        func drop(_ table: String, where column: String, after interval: Interval) -> SQL {
+        func drop(_ table: String, where column: String, after interval: Interval, and condition: String = "true") -> SQL {
             """
             DELETE FROM \(unsafe: schema).\(unsafe: table) AS old
             USING unnest(\(partitions.map(Int32.init)), \(partitions.map { PostgresTimestamp((times[$0] ?? .init(milliseconds: 0)) - interval) }))
                 AS batch(partition, time)
             WHERE old.partition = batch.partition AND old.\(unsafe: column) < batch.time AND batch.partition IN \(passed)
+                AND \(unsafe: condition)
             """
         }
         return [
             drop("verified_contacts", where: "expires_at", after: .days(1)),
+            drop("onboarding_sessions", where: "expires_at", after: .days(1), and: "status <> 'active'"),
             drop("sessions", where: "expires_at", after: .zero),
             drop("ended_sessions", where: "ended_at", after: .hours(1)),
             drop("login_failures", where: "failed_at", after: .hours(1)),
