@@ -50,7 +50,7 @@ extension ServiceTests {
             _ = try await onboarding(key)
             let expiry = OnboardingExpiry(
                 instance.driver, database: IdentityScene.configuration(of: scene.database), interval: .milliseconds(20),
-                logger: Logger(sink: LogRecorder()))
+                logger: Logger(service: "identity", sink: LogRecorder()))
             let running = Task { try await expiry.run() }
             scene.clock.advance(by: .hours(25))
             // The loop learns the time from the log.

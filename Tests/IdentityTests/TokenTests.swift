@@ -1,3 +1,5 @@
+import EventLog
+import EventLogSimulated
 import EventSchema
 import IdentityDomain
 import IdentityService

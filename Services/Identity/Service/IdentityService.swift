@@ -44,6 +44,8 @@ public struct IdentityService: Sendable {
             store: PostgresProjectionStore(tables, connection: database), context: context)
         let driver = loop.driver
 
+        let expiry = OnboardingExpiry(driver, database: database, logger: context.logger)
+
         let keys = SealingKeyStore(
             service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: opener)
         let marks = InboxMarks(
@@ -56,7 +58,7 @@ public struct IdentityService: Sendable {
         components =
             operations + [
                 preparation, preparation.before(keeper), preparation.before(signing),
-                signing.before(ownKey.before(preparation.before(loop))),
+                signing.before(ownKey.before(preparation.before(loop))), preparation.before(expiry),
             ]
     }
 
