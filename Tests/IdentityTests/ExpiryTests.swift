@@ -45,16 +45,16 @@ extension ServiceTests {
         }
 
         @Test func `a session whose time is over expires, and its data key is destroyed`() async throws {
-            let instance = scene.start()
+            let first = scene.start()
             let key = try makeKey()
             _ = try await onboarding(key)
+            first.stop()
+            scene.clock.advance(by: .hours(25))
+            let instance = scene.start()
             let expiry = OnboardingExpiry(
                 instance.driver, database: IdentityScene.configuration(of: scene.database), interval: .milliseconds(20),
                 logger: Logger(service: "identity", sink: LogRecorder()))
             let running = Task { try await expiry.run() }
-            scene.clock.advance(by: .hours(25))
-            // The loop learns the time from the log.
-            scene.confirm(IdentityScene.subject(2), replyTo: scene.address)
             #expect(try await waitUntil { try fate(of: key) == "expired" })
             #expect(try texts() == ["expired true"])
             running.cancel()

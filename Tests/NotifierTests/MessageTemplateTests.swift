@@ -72,20 +72,28 @@ import Testing
         #expect(throws: MessageTemplate.Fault.notUTF8) { try MessageTemplate([0xff, 0xfe], channel: .sms) }
     }
 
+    @Test(arguments: ["Your code: {{code}}", "For {{minutes}} minutes"])
+    func `a notice has no code to tell of`(text: String) {
+        #expect(throws: MessageTemplate.Fault.needlessCode) {
+            try MessageTemplate(Array("Subject: x\n\n\(text)".utf8), channel: .email, hasCode: false)
+        }
+    }
+
     // MARK: All of them
 
     @Test func `every purpose has a template in every language that comes along`() throws {
         let templates = try MessageTemplates()
-        for purpose in Purpose.allCases {
+        for purpose in Occasion.allCases {
             for language in ["en", "de"] {
                 let (locale, template) = templates.template(for: purpose, LanguageTag(language))
                 #expect(locale == LanguageTag(language))
-                let content = template.render(code: "012345", lifetime: .minutes(5), in: locale)
+                let hasCode = purpose.purpose != nil
+                let content = template.render(code: hasCode ? "012345" : nil, lifetime: .minutes(5), in: locale)
                 #expect((content.subject == nil) == (purpose.channel == .sms))
                 #expect((content.html == nil) == (purpose.channel == .sms))
                 for text in [content.text, content.html].compactMap(\.self) {
-                    #expect(text.contains("012345"))
-                    #expect(text.contains("5 Min.") || text.contains("5 min."))
+                    #expect(text.contains("012345") == hasCode)
+                    #expect((text.contains("5 Min.") || text.contains("5 min.")) == hasCode)
                     #expect(!text.contains("{{"))
                 }
                 // Whoever reads the HTML reads every word of the text.

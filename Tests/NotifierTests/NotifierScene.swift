@@ -28,6 +28,7 @@ final class NotifierScene: Sendable {
     let authenticator: RecordAuthenticator
     let sealing = SealedCodes()
     let verification: EventRelay
+    let identity: EventRelay
     private let producer: any LogProducer
     private let connection: Mutex<PostgresConnection>
     private let issuedCount = Atomic<Int>(0)
@@ -39,6 +40,8 @@ final class NotifierScene: Sendable {
         log = SimulatedLog(partitions: Self.partitions, now: { [clock] in clock.now })
         verification = try EventRelay(
             on: log, as: .verification, inbox: .verificationCommands, events: .verificationEvents, authenticator: authenticator)
+        identity = try EventRelay(
+            on: log, as: .identity, inbox: .identityCommands, events: .identityEvents, authenticator: authenticator)
         producer = try log.makeProducer(client: "operator")
         connection = Mutex(try database.connect())
     }

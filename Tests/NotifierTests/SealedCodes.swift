@@ -35,10 +35,16 @@ final class SealedCodes: Sendable {
             decoy: decoy)
     }
 
+    func notice(to recipient: String = SealedCodes.recipient, subject: Subject) throws -> Notice {
+        Notice(
+            recipient: try sealer.seal(
+                Array(recipient.utf8), to: key, context: SealingContext.notice(subject: subject)), locale: LanguageTag("de"))
+    }
+
     func attempt(requestedAt time: Timestamp) throws -> DeliveryAttempted {
         let issued = try issued(expiresAt: time + .minutes(5))
         return DeliveryAttempted(
-            send: .random(), subject: issued.subject, attempt: 1, provider: "scripted", purpose: issued.purpose,
+            send: .random(), subject: issued.subject, attempt: 1, provider: "scripted", purpose: Occasion(issued.purpose),
             channel: issued.channel, requestedAt: time, expiresAt: issued.expiresAt, recipient: issued.recipient,
             code: issued.code)
     }

@@ -61,12 +61,35 @@ public enum Delivery: Decider {
     public enum Command: Equatable, Sendable {
         /// A code has been issued and is to be sent.
         case send(MessageID, CodeIssued, issuedAt: Timestamp, Route)
+        /// Somebody is to be told of what was done.
+        case notify(Notification, Route)
         /// An attempt, told by its number, has ended. `jitter` is random, in `0 ..< 1`.
         case conclude(attempt: Int, Outcome, Route, jitter: Double, now: Timestamp)
         /// It is time for another attempt.
         case retry(Route, now: Timestamp)
         /// An operator asks for another attempt.
         case retryFailed(Route, now: Timestamp)
+    }
+
+    /// A notice, as an event of Identity asks for it.
+    public struct Notification: Equatable, Sendable {
+        /// The event's id.
+        public var id: MessageID
+        public var subject: Subject
+        public var occasion: Occasion
+        public var notice: Notice
+        public var requestedAt: Timestamp
+
+        public init(id: MessageID, subject: Subject, occasion: Occasion, notice: Notice, requestedAt: Timestamp) {
+            self.id = id
+            self.subject = subject
+            self.occasion = occasion
+            self.notice = notice
+            self.requestedAt = requestedAt
+        }
+
+        /// After that it is no news any more.
+        static let lifetime = Interval.hours(24)
     }
 
     public enum Refusal: String, Error, Equatable, Sendable, CaseIterable {
@@ -87,9 +110,18 @@ public enum Delivery: Decider {
             guard case .absent = state, !issued.decoy else { return nil }
             return .deliveryAttempted(
                 DeliveryAttempted(
-                    send: id, subject: issued.subject, attempt: 1, provider: route.first, purpose: issued.purpose,
+                    send: id, subject: issued.subject, attempt: 1, provider: route.first, purpose: Occasion(issued.purpose),
                     channel: issued.channel, requestedAt: issuedAt, expiresAt: issued.expiresAt, recipient: issued.recipient,
                     code: issued.code, locale: issued.locale))
+
+        case .notify(let notification, let route):
+            guard case .absent = state else { return nil }
+            return .deliveryAttempted(
+                DeliveryAttempted(
+                    send: notification.id, subject: notification.subject, attempt: 1, provider: route.first,
+                    purpose: notification.occasion, channel: notification.occasion.channel,
+                    requestedAt: notification.requestedAt, expiresAt: notification.requestedAt + Notification.lifetime,
+                    recipient: notification.notice.recipient, code: nil, locale: notification.notice.locale))
 
         case .conclude(let number, let outcome, let route, let jitter, let now):
             guard let attempt = state.attempt, attempt.attempt == number else { return nil }

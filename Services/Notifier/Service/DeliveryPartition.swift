@@ -29,6 +29,8 @@ public struct DeliveryPartition: PartitionDomain {
     public enum Input: Sendable, Equatable {
         /// A code was issued, by the event with this id.
         case issued(MessageID, CodeIssued, at: Timestamp)
+        /// Somebody is to be told of what was done.
+        case noticed(Delivery.Notification)
         /// An attempt has ended. `jitter` is random, in `0 ..< 1`.
         case concluded(MessageID, attempt: Int, Delivery.Outcome, jitter: Double)
         /// The time of a retry has come.
@@ -72,12 +74,24 @@ public struct DeliveryPartition: PartitionDomain {
         }
     }
 
-    /// Nothing that Identity does is told to anybody yet.
     private func readIdentity(_ message: InboxMessage) -> Reading<Input> {
-        guard (try? Self.codec.decode(IdentityEvent.self, type: message.type, data: message.data)) != nil else {
+        guard let event = try? Self.codec.decode(IdentityEvent.self, type: message.type, data: message.data) else {
             return .unknownType
         }
-        return .ignored
+        func notify(_ subject: Subject, _ occasion: Occasion, _ notice: Notice?) -> Reading<Input> {
+            guard let notice else { return .ignored }
+            return .input(
+                .noticed(
+                    Delivery.Notification(
+                        id: message.id, subject: subject, occasion: occasion, notice: notice, requestedAt: message.time)))
+        }
+        return switch event {
+        case .passwordReset(let reset): notify(reset.subject, .passwordWasReset, reset.notice)
+        // There is no such message for a phone.
+        case .onboardingStarted(let started) where started.channel == .email:
+            notify(started.subject, .signUpAttempted, started.notice)
+        default: .ignored
+        }
     }
 
     private func readCommand(_ message: InboxMessage) -> Reading<Input> {
@@ -95,6 +109,7 @@ public struct DeliveryPartition: PartitionDomain {
 
     public func key(of input: Input) -> MessageID {
         switch input {
+        case .noticed(let notification): notification.id
         case .issued(let send, _, _), .concluded(let send, _, _, _), .due(let send), .retryAsked(let send): send
         }
     }
@@ -108,6 +123,7 @@ public struct DeliveryPartition: PartitionDomain {
         let command: Delivery.Command =
             switch input {
             case .issued(let send, let issued, let time): .send(send, issued, issuedAt: time, route)
+            case .noticed(let notification): .notify(notification, route)
             case .concluded(_, let attempt, let outcome, let jitter):
                 .conclude(attempt: attempt, outcome, route, jitter: jitter, now: now)
             case .due: .retry(route, now: now)
@@ -124,11 +140,19 @@ public struct DeliveryPartition: PartitionDomain {
     }
 
     private func channel(of input: Input, given state: Delivery.State) -> Channel {
-        if case .issued(_, let issued, _) = input { issued.channel } else { state.attempt?.channel ?? .email }
+        switch input {
+        case .issued(_, let issued, _): issued.channel
+        case .noticed(let notification): notification.occasion.channel
+        case .concluded, .due, .retryAsked: state.attempt?.channel ?? .email
+        }
     }
 
     private func subject(of input: Input, given state: Delivery.State) -> Subject? {
-        if case .issued(_, let issued, _) = input { issued.subject } else { state.attempt?.subject }
+        switch input {
+        case .issued(_, let issued, _): issued.subject
+        case .noticed(let notification): notification.subject
+        case .concluded, .due, .retryAsked: state.attempt?.subject
+        }
     }
 
     public func evolve(_ state: inout Delivery.State, with event: DeliveryEvent, at now: Timestamp) {

@@ -76,7 +76,7 @@ public struct DeliveryTables: ProjectionTables {
     private static func attempt(in row: PostgresRow) throws(PostgresError) -> DeliveryAttempted? {
         guard let id = MessageID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
             let subject = Subject(bytes: try row.decode(1, as: [UInt8].self)),
-            let purpose = Purpose(rawValue: try row.decode(4, as: String.self)),
+            let purpose = Occasion(rawValue: try row.decode(4, as: String.self)),
             let channel = Channel(rawValue: try row.decode(5, as: String.self))
         else { return nil }
         return DeliveryAttempted(

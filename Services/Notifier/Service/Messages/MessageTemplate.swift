@@ -1,7 +1,7 @@
 public import EventSchema
 
-/// A message with places for what is different each time: `{{code}}`, `{{minutes}}` for how long the code is valid, and for
-/// HTML `{{language}}` and `{{direction}}` (`ltr` or `rtl`).
+/// A message with places for what is different each time: `{{code}}` and `{{minutes}}` for how long it is valid, except in
+/// notices, and for HTML `{{language}}` and `{{direction}}` (`ltr` or `rtl`).
 ///
 /// Its files are text in UTF-8. An e-mail's begins with `Subject: …` and an empty line, and has one of HTML beside it.
 public struct MessageTemplate: Equatable, Sendable {
@@ -11,6 +11,8 @@ public struct MessageTemplate: Equatable, Sendable {
         case noText
         /// The file's code is what it is for.
         case noCode
+        /// There is no code to tell of.
+        case needlessCode
         case unknownPlace(String)
         case openPlace
 
@@ -20,6 +22,7 @@ public struct MessageTemplate: Equatable, Sendable {
             case .noSubject: "it does not begin with 'Subject: …' and an empty line"
             case .noText: "it has no text"
             case .noCode: "it does not contain {{code}}"
+            case .needlessCode: "it contains {{code}} or {{minutes}}, and there is no code"
             case .unknownPlace(let name): "it contains {{\(name)}}, which nothing stands for"
             case .openPlace: "it contains {{ without }}"
             }
@@ -45,8 +48,11 @@ public struct MessageTemplate: Equatable, Sendable {
     private let subject: [Part]?
     private let text: [Part]
     private var html: [Part]?
+    private let hasCode: Bool
 
-    public init(_ bytes: [UInt8], channel: Channel) throws(Fault) {
+    /// - Parameter hasCode: a notice has none.
+    public init(_ bytes: [UInt8], channel: Channel, hasCode: Bool = true) throws(Fault) {
+        self.hasCode = hasCode
         var lines = try Self.lines(of: bytes)
         switch channel {
         case .email:
@@ -59,20 +65,22 @@ public struct MessageTemplate: Equatable, Sendable {
         case .sms:
             subject = nil
         }
-        text = try Self.content(of: lines)
+        text = try Self.content(of: lines, hasCode: hasCode)
     }
 
     /// The same message for programs that show HTML.
-    public mutating func setHTML(_ bytes: [UInt8]) throws(Fault) { html = try Self.content(of: Self.lines(of: bytes)) }
+    public mutating func setHTML(_ bytes: [UInt8]) throws(Fault) {
+        html = try Self.content(of: Self.lines(of: bytes), hasCode: hasCode)
+    }
 
-    /// The minutes are rounded up, and at least one.
-    public func render(code: String, lifetime: Interval, in locale: LanguageTag) -> Content {
+    /// The minutes are rounded up, and at least one. Only a notice is without a code.
+    public func render(code: String?, lifetime: Interval, in locale: LanguageTag) -> Content {
         let minutes = max((lifetime.milliseconds + 59_999) / 60_000, 1)
         func fill(_ parts: [Part], _ escape: (String) -> String = { $0 }) -> String {
             parts.map { part in
                 switch part {
                 case .text(let text): text
-                case .place(.code): escape(code)
+                case .place(.code): escape(code ?? "")
                 case .place(.minutes): String(minutes)
                 case .place(.language): escape(locale.text)
                 case .place(.direction): WritingDirection(of: locale).rawValue
@@ -95,12 +103,13 @@ public struct MessageTemplate: Equatable, Sendable {
         return content.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    private static func content(of lines: [Substring]) throws(Fault) -> [Part] {
+    private static func content(of lines: [Substring], hasCode: Bool) throws(Fault) -> [Part] {
         var lines = lines
         while lines.last?.isEmpty == true { lines.removeLast() }
         guard !lines.isEmpty else { throw .noText }
         let content = try parts(of: lines.joined(separator: "\n")[...])
-        guard content.contains(.place(.code)) else { throw .noCode }
+        if hasCode, !content.contains(.place(.code)) { throw .noCode }
+        if !hasCode, content.contains(.place(.code)) || content.contains(.place(.minutes)) { throw .needlessCode }
         return content
     }
 

@@ -45,7 +45,7 @@ public struct OutgoingMessage: Equatable, Sendable, CustomStringConvertible {
     public var channel: Channel
     /// The canonical address or number.
     public var recipient: String
-    public var purpose: Purpose
+    public var purpose: Occasion
     public var locale: LanguageTag
     /// Of an e-mail.
     public var subject: String?
@@ -61,7 +61,8 @@ public struct OutgoingMessage: Equatable, Sendable, CustomStringConvertible {
     public var time: Timestamp
 
     public init(
-        id: MessageID, channel: Channel, recipient: String, purpose: Purpose, locale: LanguageTag, subject: String?, text: String,
+        id: MessageID, channel: Channel, recipient: String, purpose: Occasion, locale: LanguageTag, subject: String?,
+        text: String,
         html: String? = nil, code: String?, requestedAt: Timestamp, expiresAt: Timestamp, time: Timestamp
     ) {
         self.id = id

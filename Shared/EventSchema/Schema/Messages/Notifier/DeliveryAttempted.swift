@@ -14,7 +14,7 @@ public struct DeliveryAttempted: Message {
     public var attempt: Int
     /// The configured provider's name, `console` for example.
     public var provider: String
-    public var purpose: Purpose
+    public var purpose: Occasion
     public var channel: Channel
     /// When the send was asked for. What the message says of its lifetime counts from here, so that all attempts say the same.
     public var requestedAt: Timestamp
@@ -28,7 +28,7 @@ public struct DeliveryAttempted: Message {
     public var locale: LanguageTag?
 
     public init(
-        send: MessageID, subject: Subject, attempt: Int, provider: String, purpose: Purpose, channel: Channel,
+        send: MessageID, subject: Subject, attempt: Int, provider: String, purpose: Occasion, channel: Channel,
         requestedAt: Timestamp, expiresAt: Timestamp, recipient: Box?, code: Box?, locale: LanguageTag? = nil
     ) {
         self.send = send
