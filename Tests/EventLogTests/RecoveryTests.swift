@@ -69,7 +69,7 @@ import Testing
         let kept = scene.end(of: Scene.commands)
         for _ in 0..<3 { scene.command("x", 0) }
         try scene.settle(&owner)
-        let committed = try #require(owner.loop.commits(at: scene.local)[Scene.commands])
+        let committed = try #require(owner.loop.commits()[Scene.commands])
         #expect(committed.offset == kept + 3)
 
         scene.records[Scene.commands]?.removeLast(3)
@@ -115,5 +115,134 @@ import Testing
         try scene.settle(&second)
         #expect(second.loop.counters.dropped == 0)
         #expect(try scene.valid().count == 3)
+    }
+
+    @Test func `an event that is acknowledged and never read back is decided again`() throws {
+        var scene = Scene()
+        var owner = scene.owner("a", window: 1)
+        try scene.takeOver(&owner)
+        scene.command("x", 3)
+        try scene.deliver(to: &owner)
+        let lost = owner.unsent.removeFirst()
+        try scene.give(.appended(try #require(lost.token), Appended(offset: 0, time: scene.now)), to: &owner)
+        scene.command("y", 4)
+        try scene.settle(&owner)
+        #expect(scene.replies.isEmpty)
+        scene.advance(.seconds(5))
+        try scene.give(.tick, to: &owner)
+        try scene.settle(&owner)
+        #expect(try scene.valid().count == 2)
+        #expect(scene.replies == ["ok 3", "ok 4"])
+        // It comes after all.
+        scene.append(lost.record)
+        try scene.settle(&owner)
+        #expect(try scene.valid().count == 2)
+    }
+
+    @Test func `with a projection, an event that another instance has projected takes effect here, too`() throws {
+        var scene = Scene()
+        scene.acknowledgesProbes = false
+        scene.command("x", 1)
+        scene.command("y", 2)
+        var first = scene.owner("a", storage: .projection)
+        var second = scene.owner("b", storage: .projection)
+        try scene.takeOver(&first)
+        try scene.takeOver(&second)
+        // Both commands are one batch.
+        try scene.send(from: &first)
+        try scene.give(.loaded(LoadedBatch(aggregates: [:])), to: &first)
+        try scene.send(from: &first)
+        // The other one reads both events and projects them, while this one has read the first alone.
+        try scene.deliver(to: &second)
+        try scene.give(.projected(.projected), to: &second)
+        let done = try #require(second.projections.last)
+        #expect(done.to.position.head.sequence == 2)
+        let records = try #require(scene.records[Scene.events])
+        try scene.give(.record(records[0]), to: &first)
+        first.next[Scene.events] = 1
+        scene.advance(.seconds(5))
+        try scene.give(.tick, to: &first)
+        #expect(first.projections.map(\.events.count) == [1])
+        try scene.give(.projected(.conflict(done.to)), to: &first)
+        #expect(first.happened == [1])
+        try scene.deliver(to: &first)
+        #expect(first.happened == [1, 2])
+        // What was projected before the take-over is none of its business.
+        var third = scene.owner("c", storage: .projection, checkpoint: done.to)
+        try scene.takeOver(&third)
+        #expect(third.happened.isEmpty)
+    }
+
+    @Test func `with a projection, reading never goes on behind what is projected`() throws {
+        var scene = Scene()
+        var owner = scene.owner("a")
+        try scene.takeOver(&owner)
+        for number in 0..<100 {
+            scene.advance(.seconds(1))
+            scene.command("\(number)", 1)
+            try scene.settle(&owner)
+        }
+        var next = scene.owner("b", window: 8, storage: .projection)
+        try scene.takeOver(&next)
+        while let batch = next.projections.first {
+            #expect(batch.to.answersFrom.head.sequence <= batch.to.position.head.sequence)
+            next.projections.removeFirst()
+            try scene.give(.projected(.projected), to: &next)
+        }
+        #expect(next.happened.count == 100)
+    }
+
+    @Test func `void records behind the head may be lost, and what comes to stand there counts`() throws {
+        var scene = Scene()
+        var owner = scene.owner("a")
+        var follower = scene.owner("b")
+        try scene.takeOver(&owner)
+        scene.command("x", 1)
+        try scene.settle(&owner)
+        for _ in 0..<2 { scene.append(OutgoingRecord(partition: Scene.events, key: [], headers: [], value: [])) }
+        try scene.deliver(to: &owner)
+        try scene.deliver(to: &follower)
+        scene.records[Scene.events]?.removeLast(2)
+        for process in 0...1 {
+            if process == 0 {
+                try scene.give(.interrupted(Scene.events), to: &owner)
+                scene.command("x", 2)
+                try scene.settle(&owner)
+            } else {
+                try scene.give(.interrupted(Scene.events), to: &follower)
+                try scene.deliver(to: &follower)
+            }
+        }
+        #expect(try scene.valid().count == 2)
+        #expect(scene.replies == ["ok 1", "ok 2"])
+        #expect(follower.loop.position.head == owner.loop.position.head)
+    }
+
+    @Test func `void records of another service may be lost, and the event that comes to stand there is decided`() throws {
+        var scene = Scene()
+        var decider = scene.owner("a")
+        try scene.takeOver(&decider)
+        scene.command("x", 1)
+        try scene.settle(&decider)
+        scene.append(OutgoingRecord(partition: Scene.events, key: [], headers: [], value: []))
+        func follower(start: ChainPosition? = nil) -> Scene.Owner {
+            let settings = LoopSettings(
+                service: .identity, storage: .memory(window: .hours(1)), inboxes: [.verificationEvents], events: .identityEvents)
+            let loop = DecisionLoop(
+                Ledger(type: "latchkey.test.settled.v1"), settings: settings, partition: 0, log: Scene.logID,
+                authenticator: Scene.authenticator, writer: "b", start: start, random: SystemRandomNumberGenerator())
+            return Scene.Owner(loop: loop, next: [TopicPartition(.identityEvents, 0): loop.start])
+        }
+        let own = TopicPartition(.identityEvents, 0)
+        var reader = follower()
+        try scene.give(.tookOver(end: 0, committed: nil), to: &reader)
+        try scene.settle(&reader)
+        scene.records[Scene.events]?.removeLast()
+        try scene.give(.interrupted(Scene.events), to: &decider)
+        scene.command("x", 2)
+        try scene.settle(&decider)
+        try scene.give(.interrupted(Scene.events), to: &reader)
+        try scene.settle(&reader)
+        #expect(scene.records[own]?.filter { $0.header(HeaderName.causation) != nil }.count == 2)
     }
 }

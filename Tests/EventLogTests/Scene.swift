@@ -17,6 +17,8 @@ struct Scene {
     /// How far it was set back while the steady clocks went on.
     var setBack = Interval.zero
     var replies: [String] = []
+    /// Whether probes are acknowledged at once, and not sent with the rest.
+    var acknowledgesProbes = true
 
     /// An owner, with what it asked for and was not given yet.
     struct Owner {
@@ -83,8 +85,12 @@ struct Scene {
         try owner.loop.handle(input, at: local, actions: &actions)
         for action in actions {
             switch action {
-            case .append(let record, let token): owner.unsent.append((record, token))
-            case .probe(let record): try give(.probed(append(record)), to: &owner)
+            case .append(let record, let token):
+                if token.sequence == 0 && acknowledgesProbes {
+                    try give(.appended(token, append(record)), to: &owner)
+                } else {
+                    owner.unsent.append((record, token))
+                }
             case .reply(let record): replies.append(String(decoding: record.value, as: UTF8.self))
             case .follow(let partition, let offset): owner.next[partition] = offset
             case .unfollow(let partition): owner.next[partition] = nil

@@ -75,8 +75,9 @@ import Testing
         #expect(await service.value == 0)
     }
 
-    @Test func `what cannot be projected stops its partition and no other`() async throws {
-        try await withRunner(store: FaultyStore(), storage: .projection) { log, driver in
+    @Test(arguments: FaultyStore.Fault.allCases)
+    fileprivate func `what the store cannot do stops its partition and no other`(fault: FaultyStore.Fault) async throws {
+        try await withRunner(store: FaultyStore(fault: fault), storage: .projection) { log, driver in
             append(to: 1, in: log)
             append(to: 0, in: log)
             let hasStopped = try await waitUntil { driver.status.gaveUp[1]?.code == .misconfigured }
@@ -100,27 +101,91 @@ import Testing
         }
     }
 
-    /// Cannot project what belongs to partition 1.
-    private struct FaultyStore: ProjectionStore {
+    @Test func `a partition that stands still is not owned any more once another instance has it`() async throws {
+        try await withRunner(store: NoProjection(), storage: .memory(window: .hours(1))) { log, driver in
+            append(to: 1, in: log, traceParent: String(repeating: "x", count: 65_300))
+            let hasStopped = try await waitUntil { driver.status.gaveUp[1] != nil }
+            #expect(hasStopped)
+            #expect(driver.status.owned == [0, 1])
+            let other = RunningLoop(
+                log: log, domain: RelayDomain(), settings: Self.settings, authenticator: try EventRelay.authenticator(),
+                store: NoProjection())
+            let isReleased = try await waitUntil { driver.status.owned == [0] }
+            #expect(isReleased)
+            other.stop()
+        }
+    }
+
+    @Test func `an instance has started when it has read what there was, from the beginning if need be`() async throws {
+        let log = SimulatedLog(partitions: 2)
+        try await withRunner(store: NoProjection(), storage: .memory(window: .hours(1)), on: log, contents: log) { log, driver in
+            append(to: 1, in: log)
+            let isDecided = try await waitUntil { driver.status.partitions[1]?.settledSequence == 1 }
+            #expect(isDecided)
+        }
+        let slow = UnreliableLog(log)
+        slow.holdsRecords = true
+        try await withRunner(store: NoProjection(), storage: .memory(window: .hours(1)), on: slow, contents: log) { _, driver in
+            let isOwner = try await waitUntil { driver.status.isAvailable && driver.status.owned.count == 2 }
+            #expect(isOwner)
+            #expect(!driver.status.hasStarted)
+            slow.holdsRecords = false
+            let hasStarted = try await waitUntil { driver.status.hasStarted }
+            #expect(hasStarted)
+        }
+    }
+
+    @Test func `whoever measures how far it is behind ends with it`() throws {
+        let meter = LagMeter(log: SimulatedLog(partitions: 1), settings: Self.settings, status: { LoopStatus() }).start()
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            meter.stop.raise()
+            #expect(meter.join(within: .seconds(30)))
+        }
+        #expect(time < .seconds(4))
+    }
+
+    /// Cannot do one thing for partition 1.
+    fileprivate struct FaultyStore: ProjectionStore {
         typealias Domain = RelayDomain
 
-        func checkpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint] { [:] }
+        enum Fault: CaseIterable {
+            case reading, loading, projecting
+        }
+
+        let fault: Fault
+
+        func checkpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint] {
+            try fail(at: .reading, partitions)
+            return [:]
+        }
 
         func load(_ requests: [Int: LoadRequest<String>]) throws(LogError) -> [Int: LoadedBatch<String, Int>] {
-            requests.mapValues { _ in LoadedBatch(aggregates: [:]) }
+            try fail(at: .loading, Array(requests.keys))
+            return requests.mapValues { _ in LoadedBatch(aggregates: [:]) }
         }
 
         func project(_ batches: [Int: ProjectionBatch<EventBody>]) throws(LogError) -> [Int: ProjectionOutcome] {
-            if batches[1] != nil { throw LogError(.misconfigured, "a row that cannot be") }
+            try fail(at: .projecting, Array(batches.keys))
             return batches.mapValues { _ in .projected }
+        }
+
+        private func fail(at step: Fault, _ partitions: [Int]) throws(LogError) {
+            if step == fault, partitions.contains(1) { throw LogError(.misconfigured, "a row that cannot be") }
         }
     }
 
     private func withRunner<Store: ProjectionStore>(
-        store: Store, storage: LoopSettings.Storage,
-        _ body: (SimulatedLog, LoopDriver<Store>) async throws -> Void
+        store: Store, storage: LoopSettings.Storage, _ body: (SimulatedLog, LoopDriver<Store>) async throws -> Void
     ) async throws where Store.Domain == RelayDomain {
         let log = SimulatedLog(partitions: 2)
+        try await withRunner(store: store, storage: storage, on: log, contents: log, body)
+    }
+
+    private func withRunner<Store: ProjectionStore>(
+        store: Store, storage: LoopSettings.Storage, on log: any EventLog, contents: SimulatedLog,
+        _ body: (SimulatedLog, LoopDriver<Store>) async throws -> Void
+    ) async throws where Store.Domain == RelayDomain {
         var settings = Self.settings
         settings.storage = storage
         let runner = LoopRunner(
@@ -129,7 +194,7 @@ import Testing
         let (stop, stopping) = AsyncStream.makeStream(of: Void.self)
         let service = Task { await ServiceLifecycle([runner], logger: .silent).run(stop: stop) }
         var failure: (any Error)?
-        do { try await body(log, runner.driver) } catch { failure = error }
+        do { try await body(contents, runner.driver) } catch { failure = error }
         stopping.yield()
         #expect(await service.value == 0)
         if let failure { throw failure }

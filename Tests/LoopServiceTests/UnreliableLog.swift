@@ -3,12 +3,20 @@ import EventLogSimulated
 import EventSchema
 import Synchronization
 
-/// A log that is away just when a reader asks for its positions: so many times.
+/// A log that is away just when a reader asks for its positions: so many times. And that does not deliver records, for as long
+/// as that is asked for.
 final class UnreliableLog: EventLog {
     let log: SimulatedLog
     fileprivate let failures: Mutex<Int>
 
-    init(_ log: SimulatedLog, failures: Int) {
+    private let holding = Mutex(false)
+
+    var holdsRecords: Bool {
+        get { holding.withLock { $0 } }
+        set { holding.withLock { $0 = newValue } }
+    }
+
+    init(_ log: SimulatedLog, failures: Int = 0) {
         self.log = log
         self.failures = Mutex(failures)
     }
@@ -24,6 +32,8 @@ final class UnreliableLog: EventLog {
     private final class Consumer: LogConsumer {
         let log: UnreliableLog
         let consumer: any LogConsumer
+        /// What was polled and not delivered.
+        private let held = Mutex<[LogEvent]>([])
 
         init(log: UnreliableLog, consumer: any LogConsumer) {
             self.log = log
@@ -40,7 +50,24 @@ final class UnreliableLog: EventLog {
         }
 
         var isAvailable: Bool { consumer.isAvailable }
-        func poll(timeout: Duration) throws(LogError) -> [LogEvent] { try consumer.poll(timeout: timeout) }
+        func poll(timeout: Duration) throws(LogError) -> [LogEvent] {
+            let polled = try consumer.poll(timeout: min(timeout, .milliseconds(20)))
+            return held.withLock { held in
+                held += polled
+                guard log.holdsRecords else {
+                    defer { held = [] }
+                    return held
+                }
+                func isRebalance(_ event: LogEvent) -> Bool {
+                    switch event {
+                    case .assigned, .revoked: true
+                    case .records, .reachedEnd, .outOfRange, .interrupted: false
+                    }
+                }
+                defer { held.removeAll(where: isRebalance) }
+                return held.filter(isRebalance)
+            }
+        }
         func follow(_ partition: TopicPartition, from offset: Int64) { consumer.follow(partition, from: offset) }
         func unfollow(_ partition: TopicPartition) { consumer.unfollow(partition) }
         func bounds(of partition: TopicPartition) throws(LogError) -> Range<Int64> { try consumer.bounds(of: partition) }

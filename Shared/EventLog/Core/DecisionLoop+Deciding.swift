@@ -5,10 +5,8 @@ internal import EventSchema
 extension DecisionLoop {
     mutating func decideOpen(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
         guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local), !isGivingWay(at: local) else { return }
-        if isProjected { prepareBatch(actions: &actions) }
-        while speculative.pending.count < window, mayDecide, let input = open.first {
-            // Before anything is dropped as too late, the time must be certain.
-            if let deadline = input.message?.deadline, deadline < now, clock.isStale(at: local) {
+        while speculative.pending.count < window, mayDecide(actions: &actions), let input = open.first {
+            guard isTimeCertain(for: input, at: local) else {
                 askTime(at: local, actions: &actions)
                 break
             }
@@ -25,34 +23,38 @@ extension DecisionLoop {
     /// While another owner is about, each waits a random time before it decides anything new: who decides first is mostly read
     /// by the other one before that decides too, and goes on to be first. Where both decide at once, one of two records is void.
     private mutating func isGivingWay(at local: LocalInstant) -> Bool {
-        guard local < contendedUntil, speculative.pending.isEmpty, let place = open.first?.source.place else { return false }
+        guard mutation != .neverGivesWay, local < contendedUntil, speculative.pending.isEmpty,
+            let place = open.first?.source.place
+        else { return false }
         if let waitedFor, waitedFor == place { return false }
         waitedFor = place
         block(for: .milliseconds(Int64.random(in: 0...wait.milliseconds, using: &random)), at: local)
         return local < blockedUntil
     }
 
-    private var mayDecide: Bool {
-        guard isProjected else { return true }
-        if case .deciding(let left) = projection.phase { return left > 0 }
-        return false
+    /// A command is decided only when it is certainly within its budget, and dropped only when it is certainly past it. While
+    /// neither is, the time is asked for, and goes on.
+    private func isTimeCertain(for input: OpenInput<Domain.Input>, at local: LocalInstant) -> Bool {
+        guard let message = input.message, message.isCommand, message.isPerishable, let deadline = message.deadline,
+            let now = clock.now(at: local)
+        else { return true }
+        if mutation == .guessesTheTime { return true }
+        return clock.mayBePast(deadline, at: local) ? deadline < now && !clock.isStale(at: local) : true
     }
 
     private mutating func decide(
         _ input: OpenInput<Domain.Input>, now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) {
-        if let place = input.source.place {
-            guard place.next > speculative.inboxes.offset(of: place.topic) else { return }
-        }
+        guard input.source.lies(behind: speculative.inboxes) else { return }
         advance(past: input.source)
         let work: Domain.Input
         switch input.work {
         case .input(let input): work = input
         case .tell(let answer): return tellLater(input, answer)
-        case .skip: return pass(input)
+        case .skip: return pass(input, certainAt: speculative.head.sequence)
         }
         counters.decided += 1
-        if let message = input.message, message.isCommand, repeated(input, message, now: now, local: local, actions: &actions) {
+        if let message = input.message, message.isCommand, repeated(input, message, local: local, actions: &actions) {
             return
         }
         let key = domain.key(of: work)
@@ -64,7 +66,7 @@ extension DecisionLoop {
             // After an outage nobody gets a burst of stale events. A refusal is one, late or not: who was in time may have told
             // it, and the same command must not be decided otherwise when it comes again.
             if let message = input.message, message.isCommand, message.isPerishable, let deadline = message.deadline,
-                now > deadline
+                now > deadline, mutation != .ignoresBudgets
             {
                 return expire(input, message, now: now)
             }
@@ -80,6 +82,7 @@ extension DecisionLoop {
     /// was wrong, and the append time rules.
     private func decisionTime(_ appended: Timestamp) -> Timestamp {
         let last = speculative.time
+        if mutation == .runsBackInTime { return appended }
         return last > appended && last - appended <= .minutes(2) ? last : appended
     }
 
@@ -89,6 +92,7 @@ extension DecisionLoop {
         case .event(let topic, let position): speculative.inboxes.events[topic] = position
         case .submission: break
         }
+        if mutation == .takesOrderForGranted { return }
         if settings.inboxes.count > 1 || source.place == nil { speculative.isUndetermined = true }
     }
 
@@ -104,11 +108,11 @@ extension DecisionLoop {
         // What no record asks for belongs where its subject does.
         let recordKey = message?.key ?? body.subject.flatMap(Subject.init)?.routingKey.bytes ?? []
         let sequence = append(
-            body, key: recordKey, time: time, cause: message, event: event, aggregate: key, local: local, actions: &actions)
+            body, key: recordKey, time: time, cause: message, aggregate: key, local: local, actions: &actions)
         var aggregate = aggregate
         domain.evolve(&aggregate, with: event, at: time)
         speculative.aggregates[key] = (aggregate, sequence)
-        if let message, message.isCommand { speculative.commands[message.id] = (sequence, domain.commandAnswer(to: event)) }
+        if let message, message.isCommand { speculative.commands[message.id] = domain.commandAnswer(to: event) }
         speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
     }
 
@@ -117,119 +121,105 @@ extension DecisionLoop {
     private mutating func refuse(_ input: OpenInput<Domain.Input>, code: String, now: Timestamp) {
         counters.refused += 1
         guard let message = input.message, message.isCommand else { return pass(input) }
-        refusals.append(
-            PendingRefusal(
-                refused: RefusedCommand(
-                    id: message.id, code: code, fingerprint: message.fingerprint, remember: memorable(message))))
-        if let deadline = message.deadline, now > deadline { return pass(input) }
-        tellLater(input, domain.answer(forRefusal: code))
+        let refusal = refusals.append(
+            RefusedCommand(id: message.id, code: code, fingerprint: message.fingerprint, remember: memorable(message)))
+        if let deadline = message.deadline, now > deadline { return pass(input, refusal: refusal) }
+        tellLater(input, domain.answer(forRefusal: code), refusal: refusal)
     }
 
-    private mutating func tellLater(_ input: OpenInput<Domain.Input>, _ answer: Answer?) {
+    private mutating func tellLater(_ input: OpenInput<Domain.Input>, _ answer: Answer?, refusal: Int? = nil) {
         guard let answer, let message = input.message, message.replyTo != nil, domain.owesAnswer(to: message) else {
-            return pass(input)
+            return pass(input, refusal: refusal)
         }
         speculative.passed += 1
-        let sequence = speculative.head.sequence + (speculative.isUndetermined ? 1 : 0)
         if speculative.isUndetermined { speculative.owesEvent = true }
-        speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .answer(answer)))
+        speculative.decided.append(
+            DecidedInput(input: input, sequence: certainty, outcome: .answer(answer), refusal: refusal))
     }
 
-    private mutating func pass(_ input: OpenInput<Domain.Input>) {
+    /// What must be confirmed before what leads to no event is certain.
+    private var certainty: Int64 { speculative.head.sequence + (speculative.isUndetermined ? 1 : 0) }
+
+    private mutating func pass(_ input: OpenInput<Domain.Input>, refusal: Int? = nil, certainAt sequence: Int64? = nil) {
         speculative.passed += 1
-        speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence, outcome: .nothing))
+        speculative.decided.append(
+            DecidedInput(input: input, sequence: sequence ?? certainty, outcome: .nothing, refusal: refusal))
     }
 
     /// Another owner may have decided it in time: only an event that passes it makes it certain that nobody did.
-    private mutating func passUncertain(_ input: OpenInput<Domain.Input>) {
-        speculative.passed += 1
-        speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence + 1, outcome: .nothing))
+    private mutating func passUncertain(_ input: OpenInput<Domain.Input>, refusal: Int? = nil) {
+        speculative.isUndetermined = true
+        pass(input, refusal: refusal)
     }
 
     private mutating func expire(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, now: Timestamp) {
         counters.expired += 1
-        speculative.isUndetermined = true
         // A copy may still come that is not over its budget; what is older than copies can be is not worth a word.
+        var refusal: Int?
         if let deadline = message.deadline, now < deadline + settings.duplicateWindow {
-            refusals.append(
-                PendingRefusal(
-                    refused: RefusedCommand(
-                        id: message.id, code: nil, fingerprint: message.fingerprint,
-                        remember: settings.longestBudget + settings.duplicateWindow)))
+            refusal = refusals.append(
+                RefusedCommand(
+                    id: message.id, code: nil, fingerprint: message.fingerprint,
+                    remember: settings.longestBudget + settings.duplicateWindow))
         }
-        passUncertain(input)
+        passUncertain(input, refusal: refusal)
     }
 
     /// Whether the command is one whose outcome is known; then it is answered again, to the address in this copy.
     private mutating func repeated(
-        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, now: Timestamp, local: LocalInstant,
-        actions: inout [LoopAction<Domain>]
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) -> Bool {
         if mutation == .forgetsCommands { return false }
-        if let known = speculative.commands[message.id] {
-            counters.repeated += 1
-            repeatAnswer(input, message, known.answer, after: known.sequence, now: now, local: local, actions: &actions)
-            return true
+        switch outcome(of: message.id) {
+        case .committed(let answer): repeatAnswer(input, message, answer, local: local, actions: &actions)
+        case .refused(let code): tellLater(input, domain.answer(forRefusal: code))
+        // This very record stays dropped.
+        case .expired(let fingerprint) where fingerprint == message.fingerprint: passUncertain(input)
+        case .expired, nil: return false
         }
-        if case .committed(let sequence, let answer) = memory[message.id] {
-            counters.repeated += 1
-            repeatAnswer(input, message, answer, after: sequence, now: now, local: local, actions: &actions)
-            return true
-        }
-        let outcome =
-            refusals.last { $0.refused.id == message.id }.map { CommandMemory.Outcome($0.refused) } ?? memory[message.id]
-        switch outcome {
-        case .refused(let code):
-            counters.repeated += 1
-            tellLater(input, domain.answer(forRefusal: code))
-            return true
-        case .expired(let fingerprint): return droppedBefore(input, message, fingerprint)
-        case .committed, nil: return false
-        }
+        counters.repeated += 1
+        return true
+    }
+
+    /// What became of a command, as far as pending and confirmed events say.
+    private func outcome(of command: MessageID) -> CommandOutcome? {
+        if let answer = speculative.commands[command] { return .committed(answer) }
+        if let known = memory[command], known.isFinal { return known }
+        return refusals[command].map { CommandOutcome($0) } ?? memory[command]
     }
 
     private mutating func repeatAnswer(
-        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: CommandAnswer, after sequence: Int64, now: Timestamp,
-        local: LocalInstant, actions: inout [LoopAction<Domain>]
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: CommandAnswer, local: LocalInstant,
+        actions: inout [LoopAction<Domain>]
     ) {
-        let settled = max(sequence, speculative.head.sequence)
         let outcome: DecidedInput<Domain.Input>.Outcome
         switch answer {
         case .elsewhere(let answer) where message.replyTo != nil && domain.owesAnswer(to: message):
-            return askElsewhere(input, message, answer, now: now, local: local, actions: &actions)
+            return askElsewhere(input, message, answer, local: local, actions: &actions)
         case .own(let answer): outcome = .answer(answer)
         case .elsewhere, .none: outcome = .nothing
         }
         speculative.passed += 1
-        speculative.decided.append(DecidedInput(input: input, sequence: settled, outcome: outcome))
+        speculative.decided.append(DecidedInput(input: input, sequence: speculative.head.sequence, outcome: outcome))
     }
 
     /// The service that owes the answer tells it when it has come as far as this record, and so past the command's event.
     private mutating func askElsewhere(
-        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: Answer, now: Timestamp,
-        local: LocalInstant, actions: inout [LoopAction<Domain>]
+        _ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ answer: Answer, local: LocalInstant,
+        actions: inout [LoopAction<Domain>]
     ) {
         let body = EventBody(type: LogRecordType.repeated, subject: message.subject, data: answer.data)
         let sequence = append(
-            body, key: message.key, time: decisionTime(message.time), cause: message, isOutcome: false, event: nil,
-            aggregate: nil,
-            local: local, actions: &actions)
+            body, key: message.key, time: decisionTime(message.time), cause: message, isOutcome: false, aggregate: nil,
+            local: local,
+            actions: &actions)
         speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
-    }
-
-    private mutating func droppedBefore(_ input: OpenInput<Domain.Input>, _ message: InboxMessage, _ fingerprint: [UInt8]) -> Bool
-    {
-        guard fingerprint == message.fingerprint else { return false }
-        counters.repeated += 1
-        speculative.isUndetermined = true
-        passUncertain(input)
-        return true
     }
 
     // MARK: Appending
 
     private mutating func append(
-        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, isOutcome: Bool = true, event: Domain.Event?,
+        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, isOutcome: Bool = true,
         aggregate: Domain.Key?, local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) -> Int64 {
         let sequence = speculative.head.sequence + 1
@@ -250,8 +240,8 @@ extension DecisionLoop {
         speculative.passed = 0
         speculative.pending.append(
             PendingEvent(
-                sequence: sequence, hash: hash, event: event, key: aggregate,
-                command: cause.flatMap { isOutcome && $0.isCommand ? $0.id : nil }))
+                sequence: sequence, hash: hash, key: aggregate,
+                command: cause.flatMap { isOutcome && $0.isCommand ? $0.id : nil }, sent: local))
         let token = AppendToken(speculation: speculation, sequence: sequence)
         sent[token] = local
         actions.append(.append(record, token))
@@ -270,30 +260,43 @@ extension DecisionLoop {
     }
 
     private mutating func nameRefusals(in sequence: Int64) -> [RefusedCommand] {
-        if refusals.isEmpty { return [] }
-        var named: [RefusedCommand] = []
-        for index in refusals.indices where refusals[index].namedBy == nil {
-            refusals[index].namedBy = sequence
-            if mutation != .namesNoRefusals { named.append(refusals[index].refused) }
-        }
-        return named
+        let named = refusals.name(in: sequence)
+        return mutation == .namesNoRefusals ? [] : named
     }
 
     /// Writes an event of the log itself where no domain event came to pass what must be passed.
     private mutating func markPassed(now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]) {
-        let unnamed = refusals.isEmpty ? 0 : refusals.count { $0.namedBy == nil }
-        guard speculative.owesEvent || unnamed >= settings.refusalsPerEvent || speculative.passed >= settings.passedPerEvent,
-            speculative.pending.count < window
+        guard speculative.pending.count < window,
+            speculative.owesEvent || refusals.unnamed >= settings.refusalsPerEvent
+                || speculative.passed >= settings.passedPerEvent
         else { return }
         counters.passed += 1
         let body = EventBody(type: LogRecordType.passed, subject: nil, data: Array("{}".utf8))
         // It must not make the next command be decided at another time than by an owner who did not write it.
         let passed = speculative.inboxes.commands.values.map(\.time).max() ?? now
         let time = speculative.time.milliseconds > 0 ? speculative.time : passed
-        _ = append(body, key: [], time: time, cause: nil, event: nil, aggregate: nil, local: local, actions: &actions)
+        _ = append(body, key: [], time: time, cause: nil, aggregate: nil, local: local, actions: &actions)
     }
 
     // MARK: Starting over
+
+    /// An append failed. Whether its record stands in the log nevertheless, or will, shows when that is read.
+    mutating func failed(_ token: AppendToken, at local: LocalInstant) {
+        sent[token] = nil
+        if token == probe {
+            probe = nil
+        } else if token.speculation == speculation, !speculative.pending.isEmpty {
+            dropSpeculation()
+            block(for: settings.longestWait, at: local)
+        }
+    }
+
+    /// An event that is never read back must not hold up for ever what comes after it. If it comes after all, it ends the next
+    /// speculation as any other event does.
+    mutating func dropWhatIsLost(at local: LocalInstant) {
+        guard let first = speculative.pending.first, first.sent + settings.longestReadingBack <= local else { return }
+        dropSpeculation()
+    }
 
     /// Forgets what was decided and not confirmed; its inputs are decided again, in their order.
     mutating func dropSpeculation() {
@@ -306,8 +309,7 @@ extension DecisionLoop {
         speculative = Speculation(head: chain.head)
         speculative.inboxes = inboxes
         speculative.time = lastTime
-        refusals.removeAll { !$0.isCertain }
-        for index in refusals.indices { refusals[index].namedBy = nil }
+        refusals.startOver()
         if case .idle = projection.phase {
         } else {
             if case .loading = projection.phase { projection.isStale = true } else { projection.phase = .idle }
@@ -321,12 +323,13 @@ extension DecisionLoop {
             decided.sequence <= chain.head.sequence || mutation == .tellsWhatIsUncertain
         {
             speculative.decided.removeFirst()
+            if let refusal = decided.refusal { refusals.becomeCertain(refusal) }
             guard let message = decided.input.message else { continue }
-            if let index = refusals.firstIndex(where: { $0.refused.id == message.id }) { refusals[index].isCertain = true }
             if case .answer(let answer) = decided.outcome, let replyTo = message.replyTo, let deadline = message.deadline {
                 answers.append(
                     EarnedAnswer(
-                        sequence: decided.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: message.id,
+                        sequence: decided.sequence, age: age.elapsed, replyTo: replyTo, deadline: deadline, answer: answer,
+                        causation: message.id,
                         traceParent: message.traceParent))
             }
         }

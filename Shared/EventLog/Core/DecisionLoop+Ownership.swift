@@ -18,14 +18,18 @@ extension DecisionLoop {
     }
 
     /// The log once held this head, and must hold it still.
-    private mutating func promise(_ position: ChainPosition) throws(LogError) {
+    mutating func promise(_ position: ChainPosition) throws(LogError) {
         let head = position.head
         if head.sequence > chain.head.sequence {
             // Whoever finds the later one has found the earlier one.
             if head.sequence > promised?.sequence ?? 0 { promised = head }
         } else if head.sequence == chain.head.sequence, head.hash != chain.head.hash {
-            throw LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
+            throw otherLog
         }
+    }
+
+    var otherLog: LogError {
+        LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
     }
 
     mutating func release(actions: inout [LoopAction<Domain>]) {
@@ -40,40 +44,29 @@ extension DecisionLoop {
         resumption = nil
         // The clock runs on meanwhile, and may be set.
         clock = LogClock()
-        isProbing = false
+        probe = nil
         sent.removeAll()
     }
 
     /// What the group may store: how far commands were read whose outcome is told, and named by a confirmed event (who reads on
     /// from there must know what was refused), and for a state in memory the newest position of the own events that lies a
     /// window back.
-    public mutating func commits(at local: LocalInstant) -> [TopicPartition: CommittedOffset] {
+    public func commits() -> [TopicPartition: CommittedOffset] {
         var commits: [TopicPartition: CommittedOffset] = [:]
         guard isOwner, isCaughtUp else { return commits }
-        if let topic = settings.inboxes.first(where: { $0.kind == .commands }), speculative.decided.isEmpty, answers.isEmpty,
-            speculative.pending.isEmpty, refusals.isEmpty, let position = speculative.inboxes.commands[topic]
+        let isConfirmed =
+            speculative.decided.isEmpty && answers.isEmpty && speculative.pending.isEmpty && refusals.isEmpty
+        if isConfirmed || mutation == .commitsTheUnconfirmed,
+            let topic = settings.inboxes.first(where: { $0.kind == .commands }),
+            let position = speculative.inboxes.commands[topic]
         {
             commits[TopicPartition(topic, partition)] = CommittedOffset(
                 offset: position.offset, metadata: CommitMetadata(time: position.time, head: chain.position).encoded)
         }
-        // A clock that jumped ahead made the chain look a little older than it is.
-        if case .memory(let window) = settings.storage,
-            let position = newest(before: age.elapsed - window - settings.longestBudget)
-        {
+        if !isProjected, let position = resumptionPoint {
             commits[own] = CommittedOffset(offset: position.offset, metadata: position.encoded)
         }
         return commits
-    }
-
-    /// The newest noted position that was reached before the chain was of this age; older ones are forgotten.
-    mutating func newest(before age: Interval) -> ChainPosition? {
-        var found: Milestone?
-        while let first = milestones.first, first.age < age {
-            found = first
-            milestones.removeFirst()
-        }
-        if let found { past = found }
-        return past?.position
     }
 }
 

@@ -62,12 +62,10 @@ extension DecisionLoop {
     {
         counters.valid += 1
         if let promised, promised.sequence <= envelope.sequence {
-            guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else {
-                throw LogError(.truncated, "\(own) is not the log of which a position was committed: the log has lost data")
-            }
+            guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else { throw otherLog }
             self.promised = nil
         }
-        inboxes = envelope.inboxes
+        if envelope.body.type != LogRecordType.macKeyIntroduced { inboxes = envelope.inboxes }
         age.advance(to: envelope.appended)
         if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
@@ -80,13 +78,19 @@ extension DecisionLoop {
             forgetSpent(touching: key, at: envelope.appended)
         }
         let answer = event.flatMap { domain.answer(to: $0) }
-        remember(envelope, answer: domain.commandAnswer(to: event))
+        remember(event, envelope)
         earn(envelope, answer: answer)
         confirm(envelope, at: local)
 
         let confirmed = ConfirmedEvent(event: event, envelope: envelope, position: chain.position)
         if isProjected {
-            if envelope.sequence > projection.sequence { projection.events.append(confirmed) }
+            if envelope.sequence > projection.sequence {
+                if projection.events.isEmpty { projection.due = local + settings.longestWait }
+                projection.events.append(confirmed)
+            } else if envelope.sequence > projection.begin {
+                // Another instance has projected it meanwhile.
+                actions.append(.happened(confirmed))
+            }
         } else {
             actions.append(.happened(confirmed))
         }
@@ -115,31 +119,32 @@ extension DecisionLoop {
         }
     }
 
-    private mutating func remember(_ envelope: EventEnvelope, answer: CommandAnswer) {
-        if let causation = envelope.causation, envelope.remember > .zero {
-            memory.remember(causation, .committed(envelope.sequence, answer), until: age.elapsed + envelope.remember)
-        }
-        for refused in envelope.refused {
-            memory.remember(refused.id, CommandMemory.Outcome(refused), until: age.elapsed + refused.remember)
+    private mutating func remember(_ event: Domain.Event?, _ envelope: EventEnvelope) {
+        for command in domain.commands(rememberedBy: event, envelope) {
+            memory.remember(command.id, command.outcome, until: age.elapsed + command.remember)
         }
         memory.forget(before: age.elapsed)
     }
 
     /// Every valid event is answered by the owner that reads it, whoever wrote it.
     private mutating func earn(_ envelope: EventEnvelope, answer: Answer?) {
-        while let first = answers.first, !isOwner, first.deadline < envelope.appended { answers.removeFirst() }
+        while let first = answers.first, !isOwner, first.age + settings.longestBudget < age.elapsed { answers.removeFirst() }
         guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation
         else { return }
         if mutation == .answersOnlyItsOwn, envelope.writer != writer { return }
+        if mutation == .forgetsPredecessors, !isOwner { return }
         answers.append(
             EarnedAnswer(
-                sequence: envelope.sequence, replyTo: replyTo, deadline: deadline, answer: answer, causation: causation,
+                sequence: envelope.sequence, age: age.elapsed, replyTo: replyTo, deadline: deadline, answer: answer,
+                causation: causation,
                 traceParent: envelope.traceParent))
     }
 
     /// The event is the first that this speculation waits for, or it is foreign and ends the speculation.
     private mutating func confirm(_ envelope: EventEnvelope, at local: LocalInstant) {
-        if let first = speculative.pending.first, first.hash == chain.head.hash {
+        if let first = speculative.pending.first,
+            first.hash == chain.head.hash || mutation == .confirmsByNumber && first.sequence == envelope.sequence
+        {
             speculative.pending.removeFirst()
             if let key = first.key, let changed = speculative.aggregates[key], changed.sequence == first.sequence {
                 speculative.aggregates[key] = nil
@@ -147,7 +152,7 @@ extension DecisionLoop {
                 if isProjected { aggregates[key] = changed.aggregate }
             }
             if let command = first.command { speculative.commands[command] = nil }
-            refusals.removeAll { $0.namedBy.map { $0 <= first.sequence } ?? false }
+            refusals.confirm(through: first.sequence)
             window = min(window * 2, settings.window)
             wait = max(.milliseconds(wait.milliseconds / 2), .milliseconds(1))
             if speculative.pending.isEmpty { speculative.head = chain.head }
@@ -155,7 +160,7 @@ extension DecisionLoop {
             return
         }
         if envelope.writer != writer { counters.foreign += 1 }
-        dropSpeculation()
+        if mutation != .keepsItsSpeculation { dropSpeculation() }
         // What was there at the take-over is the predecessor's.
         guard isOwner, envelope.writer != writer, envelope.offset >= endAtTakeOver else { return }
         contendedUntil = local + .seconds(10)
@@ -163,10 +168,16 @@ extension DecisionLoop {
         wait = min(.milliseconds(wait.milliseconds * 2), settings.longestWait)
     }
 
-    /// Remembers where a later start may begin.
+    /// Remembers where a later start may begin: behind it lies everything that somebody may still wait for, and what a state in
+    /// memory is made of. It never lies behind what is projected.
     private mutating func noteMilestone() {
-        let spacing = isProjected ? settings.longestBudget.milliseconds / 10 : 10_000
-        if let last = milestones.last, (age.elapsed - last.age).milliseconds < spacing { return }
+        var span = settings.longestBudget
+        if case .memory(let window) = settings.storage { span = span + window }
+        while let first = milestones.first, first.age + span < age.elapsed, first.position.head.sequence <= settledSequence {
+            resumptionPoint = first.position
+            milestones.removeFirst()
+        }
+        if let last = milestones.last, (age.elapsed - last.age).milliseconds < span.milliseconds / 10 { return }
         milestones.append(Milestone(age: age.elapsed, position: chain.position))
     }
 
@@ -224,16 +235,14 @@ extension DecisionLoop {
 
     /// Appends a probe, from whose acknowledgement the log's clock is learnt.
     mutating func askTime(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
-        guard !isProbing else { return }
-        isProbing = true
-        probes += 1
-        probedAt = local
-        actions.append(.probe(probe))
-    }
-
-    private var probe: OutgoingRecord {
+        guard probe == nil else { return }
+        // Events are numbered from 1.
+        let token = AppendToken(speculation: speculation, sequence: 0)
+        probe = token
+        sent[token] = local
         let topic = settings.inboxes.first { $0.kind == .commands } ?? settings.events
-        return .probe(of: TopicPartition(topic, partition), by: settings.service, authenticator)
+        let record = OutgoingRecord.probe(of: TopicPartition(topic, partition), by: settings.service, authenticator)
+        actions.append(.append(record, token))
     }
 
     private mutating func readInbox(_ record: Record, with reader: Inbox) throws(LogError) -> Inbox {
@@ -245,7 +254,8 @@ extension DecisionLoop {
             // What follows would look late by what was known of the time.
             if record.time < last { clock.doubt() }
             let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
-            if case .authentic = authenticator.verify(record), let message = InboxMessage(command: record) {
+            if case .authentic = authenticator.verify(record), let command = InboxMessage(command: record) {
+                let message = command.awaited(atMost: settings.longestBudget)
                 enqueue(try work(of: message), source, message)
             } else {
                 counters.malformed += 1
@@ -259,7 +269,7 @@ extension DecisionLoop {
             case .known: break
             case .void: enqueue(.skip, source, nil)
             case .valid(let envelope):
-                let message = InboxMessage(event: envelope)
+                let message = InboxMessage(event: envelope).awaited(atMost: settings.longestBudget)
                 enqueue(try work(of: message), source, message)
             }
             return .events(chain)
@@ -305,6 +315,7 @@ extension DecisionLoop {
     ) throws(LogError) {
         if partition == own {
             try chain.reachedEnd(end)
+            if endAtTakeOver == .max { endAtTakeOver = end }
         } else {
             switch readers[partition.topic] {
             case .commands(let inbox):
@@ -355,6 +366,8 @@ extension DecisionLoop {
     /// and read again from where the last valid event says.
     mutating func interrupted(_ partition: TopicPartition, actions: inout [LoopAction<Domain>]) {
         if partition == own {
+            // Void records may have been lost, so where they ended is nothing to wait for; the new end is told.
+            endAtTakeOver = isCaughtUp ? chain.head.offset + 1 : .max
             chain.interrupted()
             actions.append(.follow(own, from: chain.position.start))
             return

@@ -36,16 +36,14 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
 
     // Ownership.
     var isOwner = false
-    /// Own events must be read up to here before the first decision.
+    /// Own events must be read up to here before the first decision; `.max` while that is not known.
     var endAtTakeOver: Int64 = 0
     var readers: [Topic: Inbox] = [:]
     /// Inboxes that are not followed while so many inputs are open.
     var paused: Set<Topic> = []
     var clock = LogClock()
-    var isProbing = false
-    /// Probes on their way, and when the last one was sent.
-    var probes = 0
-    var probedAt = LocalInstant(milliseconds: .min)
+    /// The append on its way whose acknowledgement tells the log's clock.
+    var probe: AppendToken?
     /// When appends were sent that are not acknowledged.
     var sent: [AppendToken: LocalInstant] = [:]
 
@@ -64,10 +62,9 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var waitedFor: (topic: Topic, next: Int64)?
     var random: any RandomNumberGenerator & Sendable
     /// A rule that is broken on purpose, to prove that simulations would notice; always `nil` in a service.
-    var mutation: LoopMutation?
+    var mutation: LoopMutation? { didSet { chain.mutation = mutation } }
 
-    /// Refusals that no confirmed event names yet.
-    var refusals: [PendingRefusal] = []
+    var refusals = PendingRefusals()
     /// Answers that events earned, until they may be told.
     var answers = Queue<EarnedAnswer>()
 
@@ -76,7 +73,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
 
     // Where a later start may begin to read.
     var milestones = Queue<Milestone>()
-    var past: Milestone?
+    var resumptionPoint: ChainPosition?
     public var counters = LoopCounters()
 
     /// A loop for one partition. `start` is where reading of the own events begins; for a projection the checkpoint's
@@ -100,6 +97,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         // A later loop of this process must not take what an earlier one left in the log, or what became of it, for its own.
         speculation = UInt64(UInt32.random(in: .min ... .max, using: &self.random)) << 24
         projection.checkpoint = checkpoint
+        projection.begin = projection.sequence
         if let head = checkpoint?.position.head, head.sequence > chain.head.sequence { promised = head }
     }
 
@@ -118,26 +116,18 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .reachedEnd(let partition, let end): try reachedEnd(partition, end: end, actions: &actions)
         case .outOfRange(let partition, let begin, let end): try outOfRange(partition, begin: begin, end: end, actions: &actions)
         case .interrupted(let partition): interrupted(partition, actions: &actions)
-        case .appended(let token, let appended): clock.learn(appended.time, sent: sent.removeValue(forKey: token), at: local)
-        case .failed(let token):
-            sent[token] = nil
-            if token.speculation == speculation, !speculative.pending.isEmpty {
-                dropSpeculation()
-                block(for: settings.longestWait, at: local)
-            }
-        case .probed(let appended):
-            isProbing = false
-            // Of several it cannot be told which one this is.
-            clock.learn(appended.time, sent: probes == 1 ? probedAt : nil, at: local)
-            probes -= 1
-        case .probeFailed:
-            isProbing = false
-            probes -= 1
+        case .appended(let token, let appended):
+            // What was sent before a release says nothing: the clock may have been set since.
+            if let sentAt = sent.removeValue(forKey: token) { clock.learn(appended.time, sent: sentAt, at: local) }
+            if token == probe { probe = nil }
+        case .failed(let token): failed(token, at: local)
         case .loaded(let batch): loaded(batch)
         case .projected(let outcome): try projected(outcome, actions: &actions)
         case .submit(let input):
             if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil)) }
-        case .tick: resumeReading(actions: &actions)
+        case .tick:
+            resumeReading(actions: &actions)
+            dropWhatIsLost(at: local)
         }
         try proceed(at: local, actions: &actions)
     }
@@ -155,18 +145,19 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
             }
             startReading(at: local, actions: &actions)
             decideOpen(at: local, actions: &actions)
-            project(actions: &actions)
+            project(at: local, actions: &actions)
             if mayResumeReading { actions.append(.wake(local)) }
         }
         tell(at: local, actions: &actions)
         if isOwner, blockedUntil > local, !open.isEmpty { actions.append(.wake(blockedUntil)) }
+        if let first = speculative.pending.first { actions.append(.wake(first.sent + settings.longestReadingBack)) }
     }
 
     /// Whether everything before this has taken effect where decisions and readers look for it.
     var settledSequence: Int64 {
         switch settings.storage {
         case .memory: chain.head.sequence
-        case .projection: projection.sequence
+        case .projection: mutation == .answersBeforeProjecting ? chain.head.sequence : projection.sequence
         }
     }
 
@@ -175,13 +166,13 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     }
 
     /// Whether own events were read up to where they ended when this instance took over.
-    public var isCaughtUp: Bool { !chain.isRecognising && chain.position.offset >= endAtTakeOver }
+    public var isCaughtUp: Bool { hasRead(to: endAtTakeOver) }
+
+    /// Whether all own events before this offset were read.
+    func hasRead(to end: Int64) -> Bool { !chain.isRecognising && chain.position.offset >= end }
 
     /// Whether decisions are made: everything before them was read, and the log's clock is known.
     public var isReady: Bool { isOwner && isCaughtUp && clock.isKnown }
-
-    /// Whether the head at which reading starts was not read again yet.
-    var isBehindStart: Bool { chain.isRecognising }
 
     public var position: ChainPosition { chain.position }
 
@@ -214,7 +205,7 @@ struct Speculation<Domain: PartitionDomain>: Sendable {
     /// Inputs that were decided, until their outcome is certain and told.
     var decided = Queue<DecidedInput<Domain.Input>>()
     /// Commands that led to pending events.
-    var commands: [MessageID: (sequence: Int64, answer: CommandAnswer)] = [:]
+    var commands: [MessageID: CommandAnswer] = [:]
     /// Whether another owner that reads the same inboxes could have decided otherwise since the last event: an input was
     /// dropped because of the time, or came from one of several inboxes, or from none.
     var isUndetermined = false
@@ -229,9 +220,9 @@ struct Speculation<Domain: PartitionDomain>: Sendable {
 struct PendingEvent<Domain: PartitionDomain>: Sendable {
     var sequence: Int64
     var hash: [UInt8]
-    var event: Domain.Event?
     var key: Domain.Key?
     var command: MessageID?
+    var sent: LocalInstant
 }
 
 /// An input in the order of its inbox.
@@ -248,6 +239,18 @@ struct OpenInput<Input: Sendable>: Sendable {
         case command(Topic, CommandPosition)
         case event(Topic, ChainPosition)
         case submission
+
+        /// Whether the input lies behind what was read of its inbox. Of another service's events the chain decides that: void
+        /// records may be lost, and others come to stand in their place.
+        func lies(behind inboxes: InboxPositions) -> Bool {
+            switch self {
+            case .command(let topic, let position): return position.offset > inboxes.commands[topic]?.offset ?? 0
+            case .event(let topic, let position):
+                guard let known = inboxes.events[topic] else { return true }
+                return (position.head.sequence, position.offset) > (known.head.sequence, known.offset)
+            case .submission: return true
+            }
+        }
 
         /// Where the input stands: the offset before the position behind it.
         var place: (topic: Topic, next: Int64)? {
@@ -278,18 +281,14 @@ struct DecidedInput<Input: Sendable>: Sendable {
     /// What must be settled before the outcome is certain.
     var sequence: Int64
     var outcome: Outcome
-}
-
-struct PendingRefusal: Sendable {
-    var refused: RefusedCommand
-    /// The pending event that names it.
-    var namedBy: Int64?
-    /// Its outcome can no longer change; it may have been told.
-    var isCertain = false
+    /// The number of its refusal, if it is one that an event must name.
+    var refusal: Int?
 }
 
 struct EarnedAnswer: Sendable {
     var sequence: Int64
+    /// The chain's age when it was earned.
+    var age: Interval
     var replyTo: ReplyAddress
     var deadline: Timestamp
     var answer: Answer
@@ -313,6 +312,10 @@ struct ProjectionState<Domain: PartitionDomain>: Sendable {
     var checkpoint: Checkpoint?
     var phase = Phase.idle
     var events: [ConfirmedEvent<Domain.Event>] = []
+    /// When they are projected, whatever is still on its way.
+    var due = LocalInstant(milliseconds: .min)
+    /// Everything up to this event was projected before the loop was made.
+    var begin: Int64 = 0
     /// How many of them are being projected, and the checkpoint behind those.
     var inFlight: Int?
     var next: Checkpoint?

@@ -50,6 +50,7 @@ public enum LogRecordType {
     public static let probe = "latchkey.log.probe.v1"
     /// The content of `EventSchema.Reply`.
     public static let reply = "latchkey.reply.v1"
-    /// Introduces the next MAC key, under the key before it.
+    /// Introduces the next MAC key, under the key before it. Who writes it copies time and inbox positions of the event before,
+    /// from which readers start that begin at this one.
     public static let macKeyIntroduced = "latchkey.log.mac-key-introduced.v1"
 }

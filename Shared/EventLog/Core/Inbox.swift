@@ -84,7 +84,8 @@ extension InboxMessage {
             subject: record.text(HeaderName.subject), key: record.key, data: record.value,
             traceParent: record.text(HeaderName.traceParent),
             replyTo: record.text(HeaderName.replyTo).flatMap(ReplyAddress.init(encoded:)),
-            deadline: budget.map { record.time + .milliseconds($0) } ?? deadline, remember: .milliseconds(remember),
+            deadline: budget.map { record.time + min(.milliseconds($0), .longestMemory) } ?? deadline,
+            remember: min(.milliseconds(remember), .longestMemory),
             client: record.text(HeaderName.client), fingerprint: Array(fingerprint.prefix(8)), isPerishable: budget != nil)
     }
 
@@ -95,6 +96,15 @@ extension InboxMessage {
             subject: event.body.subject, key: event.key, data: event.body.data, traceParent: event.traceParent,
             replyTo: event.replyTo, deadline: event.deadline, remember: .zero, client: nil,
             fingerprint: Array(event.previous.prefix(8)), causation: event.causation)
+    }
+}
+
+extension InboxMessage {
+    /// Nobody waits longer than this, whatever the record says of itself.
+    func awaited(atMost longestBudget: Interval) -> InboxMessage {
+        var message = self
+        message.deadline = deadline.map { min($0, time + longestBudget) }
+        return message
     }
 }
 

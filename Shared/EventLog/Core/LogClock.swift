@@ -15,33 +15,33 @@ public struct LocalInstant: Hashable, Comparable, Sendable {
 /// What the log's clock shows, learnt from acknowledged appends: whatever this machine's clock says, budgets count by the
 /// log's.
 struct LogClock: Sendable {
-    /// How far the log's clock is ahead of this process's steady one, in milliseconds. Never more than it is.
-    private var difference: Int64?
+    /// How far the log's clock is ahead of this process's steady one, in milliseconds: not less, and not more.
+    private var difference: ClosedRange<Int64>?
     private(set) var learnt = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
 
     /// An append was acknowledged just now. The log stamped it after it was sent and before the acknowledgement came, which
-    /// may have taken long: that bounds the difference from both sides. The lower bound alone is what an estimate is raised
-    /// to; above the upper one, the log's clock was set back.
-    mutating func learn(_ appended: Timestamp, sent: LocalInstant?, at local: LocalInstant) {
-        let least = appended.milliseconds - local.milliseconds
-        guard let known = difference else {
-            difference = least
-            learnt = local
-            return
-        }
+    /// may have taken long (and been looked at later still): that bounds the difference from both sides. Where the bounds
+    /// contradict what was known, the log's clock was set.
+    mutating func learn(_ appended: Timestamp, sent: LocalInstant, at local: LocalInstant) {
         // The milliseconds of two clocks do not begin at once.
-        let most = sent.map { appended.milliseconds - $0.milliseconds + 1 }
-        difference = most.map { known > $0 ? least : max(known, least) } ?? max(known, least)
-        if most != nil { learnt = local }
+        let bounds = appended.milliseconds - local.milliseconds...appended.milliseconds - sent.milliseconds + 1
+        difference = difference.flatMap { $0.overlaps(bounds) ? $0.clamped(to: bounds) : nil } ?? bounds
+        learnt = local
     }
 
     /// Times of one partition ran back, so the log's clock was set back: what was known of it counts for nothing more.
     mutating func doubt() { learnt = LocalInstant(milliseconds: .min) }
 
+    /// The time, never early.
     func now(at local: LocalInstant) -> Timestamp? {
-        difference.map { Timestamp(milliseconds: local.milliseconds + $0) }
+        difference.map { Timestamp(milliseconds: local.milliseconds + $0.lowerBound) }
+    }
+
+    /// Whether this time may be over.
+    func mayBePast(_ time: Timestamp, at local: LocalInstant) -> Bool {
+        difference.map { time.milliseconds < local.milliseconds + $0.upperBound } ?? true
     }
 
     /// Whether so much time has passed that the log's clock may have been set meanwhile.

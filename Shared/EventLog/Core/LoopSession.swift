@@ -20,8 +20,11 @@ struct LoopSession<Store: ProjectionStore> {
     var moved: Set<TopicPartition> = []
     var wakeAt = LocalInstant(milliseconds: .max)
     var commitAt = LocalInstant(milliseconds: 0)
+    /// When what is shown is brought up to date again.
+    var showAt = LocalInstant(milliseconds: 0)
     var isWaiting = false
-    var hasStarted = false
+    /// Where partitions ended that have been read from since the start and not up to there.
+    var starting: [Int: Int64] = [:]
 
     final class Slot {
         var loop: DecisionLoop<Domain>
@@ -76,7 +79,6 @@ struct LoopSession<Store: ProjectionStore> {
             throw error
         }
         self.producer = producer
-        hasStarted = !isMemory
     }
 
     /// A state in memory is folded on every instance, so that taking a partition over costs nothing.
@@ -84,9 +86,11 @@ struct LoopSession<Store: ProjectionStore> {
         let partitions = (0..<description.partitions).map { TopicPartition(driver.settings.events, $0) }
         let committed = try consumer.committed(partitions)
         var fromBeginning: [Int] = []
-        for partition in partitions {
+        for partition in partitions where gaveUp[partition.partition] == nil {
             let start = committed[partition].flatMap { ChainPosition(encoded: $0.metadata) }
-            if start == nil, try !consumer.bounds(of: partition).isEmpty { fromBeginning.append(partition.partition) }
+            let bounds = try consumer.bounds(of: partition)
+            if start == nil, !bounds.isEmpty { fromBeginning.append(partition.partition) }
+            starting[partition.partition] = bounds.upperBound
             let slot = makeLoop(partition.partition, start: start, checkpoint: nil)
             consumer.follow(partition, from: slot.loop.start)
             loops[partition.partition] = slot
@@ -125,6 +129,7 @@ struct LoopSession<Store: ProjectionStore> {
     private mutating func reset() {
         close()
         loops.removeAll()
+        starting.removeAll()
         arriving.removeAll()
         loads.removeAll()
         projections.removeAll()
@@ -137,14 +142,16 @@ struct LoopSession<Store: ProjectionStore> {
         let now = SteadyClock.now
         let isDue = !loads.isEmpty || !projections.isEmpty || !arriving.isEmpty
         let due = wakeAt
-        let timeout = isDue ? 0 : min(max(min(due, commitAt).milliseconds - now.milliseconds, 0), 1_000)
+        let timeout = isDue ? 0 : min(max(min(due, commitAt, showAt).milliseconds - now.milliseconds, 0), 1_000)
         let events = try consumer.poll(timeout: .milliseconds(timeout))
         // While one partition has something to do all the time, the others are woken nevertheless when theirs is due.
         let isTime = events.isEmpty || SteadyClock.now >= due
         if isTime { wakeAt = LocalInstant(milliseconds: .max) }
         moved.removeAll()
         for event in events { take(event) }
-        for (partition, input) in driver.mail.withLock({ takeInputs(&$0) }) { feed(input, to: partition) }
+        let inputs = driver.mail.withLock { takeInputs(&$0) }
+        for (partition, input) in inputs { feed(input, to: partition) }
+        if !inputs.isEmpty { showClock() }
         if isTime { for partition in loops.keys { feed(.tick, to: partition) } }
         try takeOverArriving()
         try serveStore()
@@ -153,7 +160,14 @@ struct LoopSession<Store: ProjectionStore> {
             driver.notice(.resumes)
         }
         commit()
-        show()
+        // To show everything takes longer than to decide one command.
+        let end = SteadyClock.now
+        if end >= showAt {
+            show()
+            showAt = LocalInstant(milliseconds: .max)
+        } else if !events.isEmpty || isTime {
+            showAt = min(showAt, end + .milliseconds(20))
+        }
     }
 
     private func takeInputs(_ mail: inout LoopDriver<Store>.Mail) -> [(partition: Int, input: LoopInput<Domain>)] {
@@ -185,7 +199,7 @@ struct LoopSession<Store: ProjectionStore> {
         feed(.released, to: partition)
         loads[partition] = nil
         projections[partition] = nil
-        if !isMemory {
+        if !isMemory || gaveUp[partition] != nil {
             loops[partition] = nil
             consumer?.unfollow(TopicPartition(driver.settings.events, partition))
         }
@@ -200,16 +214,16 @@ struct LoopSession<Store: ProjectionStore> {
             try topic.map { topic throws(LogError) in
                 try consumer.committed(partitions.map { TopicPartition(topic, $0) })
             } ?? [:]
-        let checkpoints = isMemory ? [:] : try driver.store.checkpoints(of: partitions)
+        let checkpoints = isMemory ? [:] : try readCheckpoints(of: partitions)
         // Whatever fails fails before the first is taken over: what is taken over is told to the service, all of it.
-        var ends: [Int64] = []
-        for partition in partitions {
-            ends.append(try consumer.bounds(of: TopicPartition(driver.settings.events, partition)).upperBound)
+        var ends: [Int: Int64] = [:]
+        for partition in partitions where gaveUp[partition] == nil {
+            ends[partition] = try consumer.bounds(of: TopicPartition(driver.settings.events, partition)).upperBound
         }
-        for (partition, end) in zip(partitions, ends) {
+        for (partition, end) in ends.sorted(by: { $0.key < $1.key }) {
             let own = TopicPartition(driver.settings.events, partition)
             if !isMemory {
-                let checkpoint = checkpoints[partition]
+                let checkpoint = checkpoints[partition] ?? nil
                 let slot = makeLoop(partition, start: checkpoint?.answersFrom, checkpoint: checkpoint)
                 consumer.follow(own, from: slot.loop.start)
                 loops[partition] = slot
@@ -217,7 +231,16 @@ struct LoopSession<Store: ProjectionStore> {
             arriving.remove(partition)
             feed(.tookOver(end: end, committed: topic.flatMap { committed[TopicPartition($0, partition)] }), to: partition)
         }
-        driver.notice(.tookOver(partitions))
+        arriving.subtract(gaveUp.keys)
+        if !ends.isEmpty { driver.notice(.tookOver(ends.keys.sorted())) }
+    }
+
+    private mutating func readCheckpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint?] {
+        let store = driver.store
+        return try ask(Dictionary(uniqueKeysWithValues: partitions.map { ($0, ()) })) { asked throws(LogError) in
+            let stored = try store.checkpoints(of: asked.keys.sorted())
+            return Dictionary(uniqueKeysWithValues: asked.keys.map { ($0, stored[$0]) })
+        }
     }
 
     // MARK: Loops and their actions
@@ -261,17 +284,11 @@ struct LoopSession<Store: ProjectionStore> {
             if let rejection = record.rejection { return giveUp(partition, because: rejection) }
             producer?.append(record) { result in
                 switch result {
-                case .success(let appended): driver.post(.appended(token, appended), to: partition, wake: false)
+                // An event is read back, which wakes; a probe is not.
+                case .success(let appended): driver.post(.appended(token, appended), to: partition, wake: token.sequence == 0)
                 case .failure:
                     driver.shown.withLock { $0.appendFailures += 1 }
                     driver.post(.failed(token), to: partition, wake: true)
-                }
-            }
-        case .probe(let record):
-            producer?.append(record) { result in
-                switch result {
-                case .success(let appended): driver.post(.probed(appended), to: partition, wake: true)
-                case .failure: driver.post(.probeFailed, to: partition, wake: false)
                 }
             }
         case .reply(let record):
@@ -291,44 +308,37 @@ struct LoopSession<Store: ProjectionStore> {
 
     /// Loads and projects for all partitions together, until none asks for more.
     private mutating func serveStore() throws(LogError) {
+        let store = driver.store
         while !projections.isEmpty || !loads.isEmpty {
-            if !projections.isEmpty { try project() }
-            if !loads.isEmpty {
-                let loaded = try driver.store.load(loads)
-                let requests = loads
-                loads.removeAll()
-                for partition in requests.keys.sorted() {
-                    feed(.loaded(loaded[partition] ?? LoadedBatch(aggregates: [:])), to: partition)
-                }
-            }
-        }
-    }
-
-    private mutating func project() throws(LogError) {
-        let batches = projections
-        do throws(LogError) {
-            let outcomes = try driver.store.project(batches)
+            let outcomes = try ask(projections) { batches throws(LogError) in try store.project(batches) }
             projections.removeAll()
-            for partition in batches.keys.sorted() {
-                if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
-            }
-        } catch {
-            guard !error.isRetriable else { throw error }
-            for partition in batches.keys.sorted() { try projectAlone(partition) }
+            for (partition, outcome) in outcomes.sorted(by: { $0.key < $1.key }) { feed(.projected(outcome), to: partition) }
+            let loaded = try ask(loads) { requests throws(LogError) in try store.load(requests) }
+            loads.removeAll()
+            for (partition, batch) in loaded.sorted(by: { $0.key < $1.key }) { feed(.loaded(batch), to: partition) }
         }
     }
 
-    /// Something cannot be projected: the partition that it belongs to stands still, the others go on.
-    private mutating func projectAlone(_ partition: Int) throws(LogError) {
-        guard let batch = projections[partition] else { return }
+    /// Asks the store for several partitions at once. Where it can never do what it is asked, the partition that this belongs to
+    /// stands still, loudly, and the others go on.
+    private mutating func ask<Request, Result>(
+        _ requests: [Int: Request], _ body: ([Int: Request]) throws(LogError) -> [Int: Result]
+    ) throws(LogError) -> [Int: Result] {
+        if requests.isEmpty { return [:] }
         do throws(LogError) {
-            let outcomes = try driver.store.project([partition: batch])
-            projections[partition] = nil
-            if let outcome = outcomes[partition] { feed(.projected(outcome), to: partition) }
+            return try body(requests)
         } catch {
-            guard !error.isRetriable else { throw error }
-            stop(partition, because: error)
+            guard !error.isRetriable, error.code != .closed else { throw error }
+            if requests.count == 1, let partition = requests.keys.first {
+                stop(partition, because: error)
+                return [:]
+            }
         }
+        var results: [Int: Result] = [:]
+        for (partition, request) in requests.sorted(by: { $0.key < $1.key }) {
+            results.merge(try ask([partition: request], body)) { first, _ in first }
+        }
+        return results
     }
 
     private mutating func commit() {
@@ -337,21 +347,30 @@ struct LoopSession<Store: ProjectionStore> {
         commitAt = now + .seconds(1)
         var commits: [TopicPartition: CommittedOffset] = [:]
         for (partition, slot) in loops where gaveUp[partition] == nil {
-            commits.merge(slot.loop.commits(at: now)) { _, new in new }
+            commits.merge(slot.loop.commits()) { _, new in new }
         }
         if !commits.isEmpty { consumer?.commit(commits) }
     }
 
+    /// What an acknowledgement has told of the time is shown at once.
+    private func showClock() {
+        let newest = loops.values.filter { $0.loop.isOwned }.map { $0.loop.clock }.max { $0.learnt < $1.learnt }
+        guard let newest else { return }
+        driver.shown.withLock { if newest.learnt > $0.clock.learnt { $0.clock = newest } }
+    }
+
     private mutating func show() {
-        if !hasStarted { hasStarted = loops.values.allSatisfy { !$0.loop.isBehindStart } }
+        starting = starting.filter { partition, end in
+            guard let slot = loops[partition], gaveUp[partition] == nil else { return false }
+            return !slot.loop.hasRead(to: end)
+        }
         var status = LoopStatus()
         status.isAvailable = consumer?.isAvailable ?? false
-        status.hasStarted = hasStarted
+        status.hasStarted = starting.isEmpty
         status.gaveUp = gaveUp
         for (partition, slot) in loops {
             if slot.loop.isOwned {
                 status.owned.insert(partition)
-                if slot.loop.clock.learnt > status.clock.learnt { status.clock = slot.loop.clock }
                 if slot.loop.isReady, gaveUp[partition] == nil { status.ready.insert(partition) }
             }
             status.positions[partition] = (slot.loop.position.offset, slot.loop.position.head.sequence)
@@ -359,8 +378,7 @@ struct LoopSession<Store: ProjectionStore> {
             status.partitions[partition] = slot.loop.status
         }
         driver.shown.withLock {
-            status.appendFailures = $0.appendFailures
-            if $0.clock.learnt > status.clock.learnt { status.clock = $0.clock }
+            (status.appendFailures, status.clock) = ($0.appendFailures, $0.clock)
             $0 = status
         }
     }

@@ -30,6 +30,8 @@ public struct LoopSettings: Sendable {
     public var passedPerEvent = 10_000
     /// The longest random wait after another owner's event.
     public var longestWait: Interval = .milliseconds(64)
+    /// An event that was appended and is not read back in this time may have been lost, acknowledged or not.
+    var longestReadingBack: Interval { .milliseconds(longestBudget.milliseconds / 2) }
 
     public init(service: ServiceName, storage: Storage, inboxes: [Topic], events: Topic) {
         self.service = service
@@ -39,7 +41,7 @@ public struct LoopSettings: Sendable {
     }
 }
 
-/// Names one append of one speculation.
+/// Names one append of one speculation, or the probe (0) with which it asks for the time.
 public struct AppendToken: Hashable, Sendable {
     public var speculation: UInt64
     public var sequence: Int64
@@ -82,9 +84,9 @@ public struct LoadRequest<Key: Hashable & Sendable>: Sendable {
 public struct LoadedBatch<Key: Hashable & Sendable, Aggregate: Sendable>: Sendable {
     /// Keys without a row may be absent.
     public var aggregates: [Key: Aggregate]
-    public var known: [MessageID: Answer]
+    public var known: [MessageID: CommandOutcome]
 
-    public init(aggregates: [Key: Aggregate], known: [MessageID: Answer] = [:]) {
+    public init(aggregates: [Key: Aggregate], known: [MessageID: CommandOutcome] = [:]) {
         self.aggregates = aggregates
         self.known = known
     }
@@ -121,8 +123,6 @@ public enum LoopInput<Domain: PartitionDomain>: Sendable {
     case interrupted(TopicPartition)
     case appended(AppendToken, Appended)
     case failed(AppendToken)
-    case probed(Appended)
-    case probeFailed
     case loaded(LoadedBatch<Domain.Key, Domain.Aggregate>)
     case projected(ProjectionOutcome)
     /// Something that no record asks for: a timer, the outcome of a delivery.
@@ -132,8 +132,6 @@ public enum LoopInput<Domain: PartitionDomain>: Sendable {
 
 public enum LoopAction<Domain: PartitionDomain>: Sendable {
     case append(OutgoingRecord, AppendToken)
-    /// Append this record to learn the log's clock.
-    case probe(OutgoingRecord)
     case reply(OutgoingRecord)
     case follow(TopicPartition, from: Int64)
     case unfollow(TopicPartition)

@@ -3,7 +3,7 @@ internal import EventSchema
 public import Postgres
 internal import Synchronization
 
-/// A projection in Postgres: the tables of a service, a checkpoint per partition, and the answers of recent commands.
+/// A projection in Postgres: the tables of a service, a checkpoint per partition, and the outcomes of recent commands.
 ///
 /// Reading a batch and writing one are a round trip each. Each write compares the checkpoint, so an instance that was paused
 /// writes nothing, and the number of the generation, so that nothing is written to tables that a rebuild has replaced.
@@ -69,23 +69,26 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
     ) throws(LogError) -> [Int: LoadedBatch<Domain.Key, Domain.Aggregate>] {
         // No key paths: in generic code each use makes them anew, which takes longer than all the rest.
         let keys = requests.values.flatMap { $0.keys }
-        let commands = requests.values.flatMap { $0.commands }
+        let commands = requests.flatMap { partition, request in
+            request.commands.map { CommandPlace(partition: partition, command: $0) }
+        }
         let loaded: [Int: LoadedBatch<Domain.Key, Domain.Aggregate>]? = try run { state throws(PostgresError) in
             if try wasSetBack(&state) { return nil }
-            // Answers are read after the rows: whatever command the rows reflect has its answer there.
+            // Outcomes are read after the rows: whatever command the rows reflect has its outcome there.
             let rows = try state.session.connection().batch(
-                [tables.reading(keys)] + (commands.isEmpty ? [] : [statements.answers(to: commands)]))
+                [tables.reading(keys)] + (commands.isEmpty ? [] : [statements.outcomes(of: commands)]))
             let aggregates = try tables.aggregates(in: rows[0])
-            let known = rows.count > 1 ? try Self.answers(in: rows[1]) : [:]
-            return requests.mapValues { request in
-                LoadedBatch(
-                    aggregates: Dictionary(
-                        request.keys.compactMap { key in aggregates[key].map { (key, $0) } },
-                        uniquingKeysWith: { first, _ in first }),
-                    known: Dictionary(
-                        request.commands.compactMap { id in known[id].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
-                )
+            let known = rows.count > 1 ? try Self.outcomes(in: rows[1]) : [:]
+            var batches: [Int: LoadedBatch<Domain.Key, Domain.Aggregate>] = [:]
+            for (partition, request) in requests {
+                var batch = LoadedBatch<Domain.Key, Domain.Aggregate>(aggregates: [:])
+                for key in request.keys { batch.aggregates[key] = aggregates[key] }
+                for command in request.commands {
+                    batch.known[command] = known[CommandPlace(partition: partition, command: command)]
+                }
+                batches[partition] = batch
             }
+            return batches
         }
         // Whatever would be decided on these rows would be decided on an outdated state.
         guard let loaded else { throw LogError(.closed, "the projection was set back, and everything is read again") }
@@ -102,7 +105,8 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         return try run { state throws(PostgresError) in
             let begin = statements.advance(steps, in: state.generation ?? 0)
             let rows = try state.session.connection().batch(
-                begin + tables.writing(events, where: statements.passed) + [statements.remember(outcomes(of: events))]
+                begin + tables.writing(events, where: statements.passed)
+                    + [statements.remember(StoredOutcome.told(by: events, of: tables.domain))]
                     + [statements.forget(steps: partitions, events: events.map { $0.envelope })]
                     + [statements.generation, statements.passedPartitions(of: partitions)])
             state.generation = try rows[rows.count - 2].column(Int64.self).first
@@ -118,28 +122,6 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         }
     }
 
-    /// What commands are told when they come again, from the events that name them.
-    private func outcomes(of events: [ConfirmedEvent<Domain.Event>]) -> [ProjectionStatements.Remembered] {
-        var outcomes: [ProjectionStatements.Remembered] = []
-        func add(_ command: MessageID, _ answer: Answer?, _ envelope: EventEnvelope, for interval: Interval) {
-            guard let answer, interval > .zero else { return }
-            outcomes.append(
-                ProjectionStatements.Remembered(
-                    command: command, partition: envelope.partition.partition, answer: answer, until: envelope.appended + interval
-                ))
-        }
-        for confirmed in events {
-            let envelope = confirmed.envelope
-            if let event = confirmed.event, let command = envelope.causation {
-                add(command, tables.domain.answer(to: event), envelope, for: envelope.remember)
-            }
-            for refused in envelope.refused {
-                add(refused.id, refused.code.flatMap { tables.domain.answer(forRefusal: $0) }, envelope, for: refused.remember)
-            }
-        }
-        return outcomes
-    }
-
     private static func checkpoints(in rows: PostgresRows) throws(PostgresError) -> [Int: Checkpoint] {
         var checkpoints: [Int: Checkpoint] = [:]
         for (partition, position, answersFrom) in try rows.decode(Int.self, String.self, String.self) {
@@ -151,12 +133,15 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         return checkpoints
     }
 
-    private static func answers(in rows: PostgresRows) throws(PostgresError) -> [MessageID: Answer] {
-        var answers: [MessageID: Answer] = [:]
-        for (command, data) in try rows.decode(PostgresUUID.self, [UInt8].self) {
-            if let command = MessageID(bytes: command.bytes) { answers[command] = Answer(data: data) }
+    private static func outcomes(in rows: PostgresRows) throws(PostgresError) -> [CommandPlace: CommandOutcome] {
+        var outcomes: [CommandPlace: CommandOutcome] = [:]
+        for (partition, command, name, detail) in try rows.decode(Int.self, PostgresUUID.self, String.self, [UInt8]?.self) {
+            guard let command = MessageID(bytes: command.bytes), let outcome = StoredOutcome.outcome(named: name, detail) else {
+                throw PostgresError(.mismatch, "an outcome of partition \(partition) cannot be read")
+            }
+            outcomes[CommandPlace(partition: partition, command: command)] = outcome
         }
-        return answers
+        return outcomes
     }
 
     private func run<Value>(_ body: (inout State) throws(PostgresError) -> sending Value) throws(LogError) -> Value {

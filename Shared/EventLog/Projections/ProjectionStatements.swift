@@ -13,13 +13,6 @@ struct ProjectionStatements: Sendable {
         var to: Checkpoint?
     }
 
-    struct Remembered {
-        var command: MessageID
-        var partition: Int
-        var answer: Answer
-        var until: Timestamp
-    }
-
     var generation: SQL { "SELECT number FROM \(unsafe: schema).generation" }
 
     func checkpoints(of partitions: [Int]) -> SQL {
@@ -29,8 +22,12 @@ struct ProjectionStatements: Sendable {
         """
     }
 
-    func answers(to commands: [MessageID]) -> SQL {
-        "SELECT command, answer FROM \(unsafe: schema).outcomes WHERE command = ANY(\(commands.map { PostgresUUID($0.bytes) }))"
+    func outcomes(of commands: [CommandPlace]) -> SQL {
+        """
+        SELECT partition::int8, command, outcome, detail FROM \(unsafe: schema).outcomes
+        WHERE (partition, command) IN (
+            SELECT * FROM unnest(\(commands.map { Int32($0.partition) }), \(commands.map { PostgresUUID($0.command.bytes) })))
+        """
     }
 
     /// Which of the results of `advance` holds the checkpoints as they stood before.
@@ -77,15 +74,17 @@ struct ProjectionStatements: Sendable {
         """
     }
 
-    func remember(_ outcomes: [Remembered]) -> SQL {
+    /// What led to an event led to it for good; everything else may be learnt better.
+    func remember(_ outcomes: [StoredOutcome]) -> SQL {
         """
-        INSERT INTO \(unsafe: schema).outcomes (command, partition, answer, until)
-        SELECT command, partition, answer, until
-        FROM unnest(\(outcomes.map { PostgresUUID($0.command.bytes) }), \(outcomes.map { Int32($0.partition) }),
-            \(outcomes.map(\.answer.data)), \(outcomes.map { PostgresTimestamp($0.until) }))
-            AS batch(command, partition, answer, until)
+        INSERT INTO \(unsafe: schema).outcomes AS stored (partition, command, outcome, detail, until)
+        SELECT * FROM unnest(\(outcomes.map { Int32($0.place.partition) }),
+            \(outcomes.map { PostgresUUID($0.place.command.bytes) }), \(outcomes.map(\.name)), \(outcomes.map(\.detail)),
+            \(outcomes.map { PostgresTimestamp($0.until) })) AS batch(partition, command, outcome, detail, until)
         WHERE partition IN \(passed)
-        ON CONFLICT DO NOTHING
+        ON CONFLICT (partition, command) DO UPDATE
+            SET outcome = excluded.outcome, detail = excluded.detail, until = excluded.until
+            WHERE stored.outcome IN ('refused', 'expired')
         """
     }
 

@@ -32,6 +32,9 @@ public final class SimulatedReader {
         fetch(partition)
     }
 
+    /// Which call of `follow` a partition is delivered for; `nil` where it is not followed.
+    public func generation(of partition: TopicPartition) -> Int? { positions[partition]?.generation }
+
     public func unfollow(_ partition: TopicPartition) { positions[partition] = nil }
 
     public func close() {

@@ -10,8 +10,12 @@ extension Audit {
             checkNoticed(cut)
             // What was decided on lost commands cannot be decided again.
             guard cut.partition == world.own else { return }
-            // Whoever was told something by what is lost cannot be satisfied any more.
-            let misled = Set(cut.mustNotice.map(\.name))
+            // Rows of what is lost may have been decided on: that shows when it is projected, and nobody is told of it.
+            if world.isProjected { return }
+            // Whoever was told something by what is lost cannot be satisfied any more; it may still have been on its way to
+            // those who noticed later.
+            let noticed = world.everyone.filter { $0.gaveUp?.code == .truncated }
+            let misled = Set((cut.mustNotice + noticed).map(\.name))
             world.told.removeAll { $0.time <= cut.time || misled.contains($0.process) }
             check()
             return
@@ -27,8 +31,8 @@ extension Audit {
 
     private func checkNoticed(_ cut: Cut<Load>) {
         for process in cut.mustNotice where !process.isDead && process.gaveUp?.code != .truncated {
-            // Who does not decide any more does not read commands any more.
-            if cut.partition != world.own, process.wasReleased { continue }
+            // Who does not decide any more does not read commands any more, nor events where they are not its state.
+            if cut.partition != world.own || world.isProjected, process.wasReleased { continue }
             world.violate("\(process.name) did not notice that \(cut.partition) lost its end")
         }
     }
@@ -77,11 +81,15 @@ extension Audit {
 
     /// Every event that somebody waited for was answered in time, if there was somebody to do it.
     private func checkAnswered() {
-        guard !world.hasJumped, !world.storeIsAway else { return }
+        guard !world.hasJumped, !world.storeWasAway else { return }
         var answered: [MessageID: Int64] = [:]
         for told in world.told where answered[told.command] == nil { answered[told.command] = told.time }
-        let grace =
-            world.profile.network.delay > 0 || world.profile.network.interrupt > 0 ? 3 * world.profile.network.longDelay : 300_000
+        let profile = world.profile
+        var grace = profile.network.delay > 0 || profile.network.interrupt > 0 ? 3 * profile.network.longDelay : 300_000
+        // What is on its way to the store when somebody dies is told by the next one, if there is one.
+        if world.isProjected, profile.longTransactions > 0 || profile.lostTransactions > 0 {
+            grace += 3 * profile.longTransaction
+        }
         for event in world.events.events {
             let envelope = event.envelope
             guard let command = envelope.causation, envelope.replyTo != nil, let deadline = envelope.deadline,

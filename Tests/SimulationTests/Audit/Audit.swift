@@ -47,6 +47,8 @@ struct Audit<Load: Workload> {
         let time = expectedTime(decided?.time)
         if let decided {
             check(event, follows: decided, at: time)
+        } else if event.body.type == LogRecordType.repeated {
+            checkRepeated(event)
         } else if event.body.type != LogRecordType.passed {
             checkSubmission(event)
         }
@@ -72,7 +74,7 @@ struct Audit<Load: Workload> {
                 }
                 outcomes[causation] = .committed(sequence: event.sequence, answer: domain.answer(to: decoded))
             }
-        } else if event.body.type != LogRecordType.passed {
+        } else if ![LogRecordType.passed, LogRecordType.repeated].contains(event.body.type) {
             violate(event, "cannot be read")
         }
         lastTime = event.time
@@ -108,6 +110,18 @@ struct Audit<Load: Workload> {
         if !isRight { violate(event, "is not what its command leads to on the state before it") }
     }
 
+    /// What another service is asked to tell once more is what a command has earned there that came again.
+    private func checkRepeated(_ event: EventEnvelope) {
+        guard let commands = world.commands,
+            let copy = record(of: commands, at: event.inboxes.offset(of: commands.topic) - 1).flatMap(message(of:)),
+            case .committed(let sequence, _) = outcomes[copy.id],
+            let earlier = try? domain.decode(world.events.events[Int(sequence) - 1].envelope.body)
+        else { return violate(event, "repeats the answer to nothing") }
+        if domain.answerElsewhere(to: earlier)?.data != event.body.data || event.replyTo != copy.replyTo {
+            violate(event, "repeats another answer than event \(sequence) earns")
+        }
+    }
+
     private func checkSubmission(_ event: EventEnvelope) {
         let isRight = world.submissions.contains { input in
             let aggregate = aggregates[domain.key(of: input)] ?? domain.initial
@@ -133,7 +147,7 @@ struct Audit<Load: Workload> {
                     }
                     continue
                 }
-                guard case .authentic = world.authenticator.verify(record), let message = InboxMessage(command: record) else {
+                guard case .authentic = world.authenticator.verify(record), let message = message(of: record) else {
                     continue
                 }
                 if offset == end - 1, message.id == event.causation {
@@ -149,7 +163,7 @@ struct Audit<Load: Workload> {
             if end < start { violate(event, "has read less of \(upstream) than the one before it") }
             for offset in start..<max(start, end) {
                 guard let index = chain.byOffset[offset] else { continue }
-                let message = InboxMessage(event: chain.events[index].envelope)
+                let message = InboxMessage(event: chain.events[index].envelope).awaited(atMost: world.settings.longestBudget)
                 if offset == end - 1, decided == nil, message.id == event.causation {
                     decided = message
                 } else {
@@ -167,6 +181,11 @@ struct Audit<Load: Workload> {
         guard let all = records[partition], let begin = begins[partition], offset >= begin, offset < begin + Int64(all.count)
         else { return nil }
         return all[all.startIndex + Int(offset - begin)]
+    }
+
+    /// A command as the loop reads it.
+    private func message(of command: Record) -> InboxMessage? {
+        InboxMessage(command: command)?.awaited(atMost: world.settings.longestBudget)
     }
 
     /// An input that led to no event must have had a reason.
@@ -208,7 +227,7 @@ struct Audit<Load: Workload> {
     private func comesAgain(_ message: InboxMessage, before event: EventEnvelope) -> Bool {
         guard let commands = world.commands else { return false }
         return (message.offset + 1..<max(message.offset + 1, event.inboxes.offset(of: commands.topic))).contains { offset in
-            guard let copy = record(of: commands, at: offset).flatMap(InboxMessage.init(command:)) else { return false }
+            guard let copy = record(of: commands, at: offset).flatMap(message(of:)) else { return false }
             return copy.id == message.id && copy.fingerprint == message.fingerprint
         }
     }
@@ -249,6 +268,9 @@ struct Audit<Load: Workload> {
                 if answer?.data != told.data {
                     world.violate("\(told.process) told command \(told.command) something else than its event \(sequence) says")
                 }
+                if world.isProjected, told.projected < sequence {
+                    world.violate("\(told.process) answered command \(told.command) before its event \(sequence) was projected")
+                }
                 if told.validEvents < sequence {
                     world.violate("\(told.process) answered command \(told.command) before its event \(sequence) was in the log")
                 }
@@ -272,7 +294,7 @@ struct Audit<Load: Workload> {
         let start = inboxes.offset(of: commands.topic)
         for offset in start..<max(start, end) {
             guard let record = record(of: commands, at: offset), case .authentic = world.authenticator.verify(record),
-                let message = InboxMessage(command: record)
+                let message = message(of: record)
             else { continue }
             switch outcomes[message.id] {
             case .committed, .refused: continue

@@ -54,5 +54,6 @@ struct Noting<Base: PartitionDomain>: PartitionDomain {
     func encode(_ event: Base.Event) -> EventBody { base.encode(event) }
     func decode(_ body: EventBody) throws(UnreadableBody) -> Base.Event { try base.decode(body) }
     func answer(to event: Base.Event) -> Answer? { base.answer(to: event) }
+    func answerElsewhere(to event: Base.Event) -> Answer? { base.answerElsewhere(to: event) }
     func answer(forRefusal code: String) -> Answer? { base.answer(forRefusal: code) }
 }

@@ -21,6 +21,11 @@ struct Profile {
     var clockJumps: Int64?
     var lostCommits: Int64?
     var storeOutages: Int64?
+    /// How probable it is that a transaction of the store is committed and its caller does not hear of it, and that one takes
+    /// as long as `longTransaction`, in microseconds.
+    var lostTransactions = 0.0
+    var longTransactions = 0.0
+    var longTransaction: Int64 = 400_000
     /// The log loses the end of one of its topics in the middle of the run.
     var truncates = false
     /// How many events may be on their way.
@@ -61,6 +66,8 @@ struct Profile {
         lostCommits = now(0.3)
         storeOutages = now(0.3)
         truncates = random.chance(0.12)
+        lostTransactions = often(0.4)
+        longTransactions = often(0.4)
     }
 }
 
@@ -71,7 +78,7 @@ extension Profile: CustomStringConvertible {
         let probabilities = [
             ("delay", network.delay), ("drop", network.drop), ("lost acknowledgement", network.loseAcknowledgement),
             ("late append", network.lateAppend), ("duplicate", network.duplicate), ("reorder", network.reorder),
-            ("interrupt", network.interrupt),
+            ("interrupt", network.interrupt), ("lost transaction", lostTransactions), ("long transaction", longTransactions),
         ]
         for (name, probability) in probabilities where probability > 0 { parts.append("\(name) \(Int(probability * 1_000))‰") }
         let intervals = [

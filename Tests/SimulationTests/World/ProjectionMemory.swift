@@ -7,13 +7,16 @@ struct ProjectionMemory<Domain: PartitionDomain> {
     let domain: Domain
     private(set) var rows: [Domain.Key: Domain.Aggregate] = [:]
     private(set) var checkpoint: Checkpoint?
-    private var known: [MessageID: Answer] = [:]
+    private var known: [MessageID: CommandOutcome] = [:]
     /// Whether calls fail.
     var isAway = false
-    /// The next transaction is committed, and its caller does not hear of it.
-    var losesOutcome = false
+    /// Whether a transaction compares the checkpoint; always, but for one broken rule.
+    private let compares: Bool
 
-    init(domain: Domain) { self.domain = domain }
+    init(domain: Domain, compares: Bool) {
+        self.domain = domain
+        self.compares = compares
+    }
 
     /// `nil`: it is away.
     func load(_ request: LoadRequest<Domain.Key>) -> LoadedBatch<Domain.Key, Domain.Aggregate>? {
@@ -24,23 +27,21 @@ struct ProjectionMemory<Domain: PartitionDomain> {
             aggregates: Dictionary(found) { first, _ in first }, known: Dictionary(outcomes) { first, _ in first })
     }
 
-    /// `nil`: it is away, or the answer was lost.
+    /// `nil`: it is away.
     mutating func project(_ batch: ProjectionBatch<Domain.Event>) -> ProjectionOutcome? {
         if isAway { return nil }
-        guard batch.from == checkpoint?.position else { return .conflict(checkpoint) }
+        guard batch.from == checkpoint?.position || !compares else { return .conflict(checkpoint) }
         for confirmed in batch.events {
+            for command in domain.commands(rememberedBy: confirmed.event, confirmed.envelope) {
+                if known[command.id]?.isFinal != true { known[command.id] = command.outcome }
+            }
             guard let event = confirmed.event else { continue }
             let key = domain.key(of: event)
             var row = rows[key] ?? domain.initial
             domain.evolve(&row, with: event, at: confirmed.envelope.time)
             rows[key] = row
-            if let causation = confirmed.envelope.causation, let answer = domain.answer(to: event) { known[causation] = answer }
         }
         checkpoint = batch.to
-        if losesOutcome {
-            losesOutcome = false
-            return nil
-        }
         return .projected
     }
 }

@@ -21,9 +21,9 @@ final class SimulatedProcess<Load: Workload> {
     /// Stopped for a while, or blocked in a call to the store; what arrives waits.
     private(set) var isPaused = false
     private var isBusy = false
-    /// Partitions that are followed from elsewhere since the last poll.
-    private var moved: Set<TopicPartition> = []
     private var waiting: [() -> Void] = []
+    /// What the store has answered while the process was stopped.
+    private var answered: [() -> Void] = []
     private var tickAt: Int64 = .max
     private var ticks = 0
 
@@ -34,6 +34,9 @@ final class SimulatedProcess<Load: Workload> {
     /// The furthest offset of own events that was read.
     private(set) var hasRead: Int64 = 0
     private var due: [(sequence: Int64, command: MessageID, deadline: Timestamp)] = []
+    /// Own events that were read and of whose effect the service must hear, and those that it has heard of.
+    private var dueHappenings: [Int64] = []
+    private var happened: Set<Int64> = []
     private var told: Set<MessageID> = []
     /// Since when it has been deciding without a break, in microseconds.
     private(set) var readySince: Int64?
@@ -71,6 +74,8 @@ final class SimulatedProcess<Load: Workload> {
         self.loop?.mutation = world.mutation
         hasRead = start?.offset ?? 0
         due.removeAll()
+        dueHappenings.removeAll()
+        happened.removeAll()
         reader?.follow(world.own, from: loop.start)
     }
 
@@ -80,6 +85,7 @@ final class SimulatedProcess<Load: Workload> {
         isDead = true
         loop = nil
         waiting.removeAll()
+        answered.removeAll()
         reader?.close()
         reader = nil
     }
@@ -94,6 +100,9 @@ final class SimulatedProcess<Load: Workload> {
         guard isPaused else { return }
         world.note("\(name) goes on")
         isPaused = false
+        let answered = answered
+        self.answered = []
+        for work in answered { work() }
         flush()
     }
 
@@ -101,6 +110,9 @@ final class SimulatedProcess<Load: Workload> {
 
     func takeOver() {
         whenFree { [self] in
+            if isProjected, world.store.isAway {
+                return world.scheduler.after(200_000) { [weak self] in self?.takeOverIfStillDue() }
+            }
             let end = world.broker.contents.bounds(of: world.own).upperBound
             let committed = world.commands.flatMap { topic in
                 world.broker.contents.committed(by: world.group, for: [topic])[topic]
@@ -112,6 +124,11 @@ final class SimulatedProcess<Load: Workload> {
             world.note("\(name) takes over at \(end)")
             feed(.tookOver(end: end, committed: committed))
         }
+    }
+
+    private func takeOverIfStillDue() {
+        guard let slot = world.processes.firstIndex(where: { $0 === self }), world.owners.contains(slot) else { return }
+        takeOver()
     }
 
     func release() {
@@ -132,12 +149,21 @@ final class SimulatedProcess<Load: Workload> {
     // MARK: Inputs
 
     private func take(_ event: LogEvent) {
+        let partition: TopicPartition
+        switch event {
+        case .assigned, .revoked: return
+        case .records(let place, _), .reachedEnd(let place, _), .outOfRange(let place, _, _), .interrupted(let place):
+            partition = place
+        }
+        let generation = reader?.generation(of: partition)
+        /// Whether it is not followed from elsewhere since this was fetched.
+        func isInPlace() -> Bool { reader?.generation(of: partition) == generation }
         whenFree { [self] in
-            moved.removeAll()
+            guard isInPlace() else { return }
             switch event {
             case .assigned, .revoked: break
-            case .records(let partition, let records):
-                for record in records where !moved.contains(partition) {
+            case .records(_, let records):
+                for record in records where isInPlace() {
                     feed(.record(record))
                     if record.partition == world.own { seen(record) }
                 }
@@ -183,11 +209,8 @@ final class SimulatedProcess<Load: Workload> {
     private func giveUp(_ error: LogError) {
         endReadiness()
         if error.code == .misconfigured, isProjected {
-            // The projection was set back: it is read again.
-            loop = nil
-            load = nil
-            projection = nil
-            return world.scheduler.after(1_000) { [weak self] in self?.takeOver() }
+            // Nobody sets it back here.
+            world.violate("\(name) takes the projection for one that was set back: \(error)")
         }
         gaveUp = error
         world.note("\(name) gives up: \(error)")
@@ -210,15 +233,6 @@ final class SimulatedProcess<Load: Workload> {
                     }
                 }
             }
-        case .probe(let record):
-            world.broker.append(record, by: link) { [weak self] result in
-                self?.whenFree {
-                    switch result {
-                    case .success(let appended): self?.feed(.probed(appended))
-                    case .failure: self?.feed(.probeFailed)
-                    }
-                }
-            }
         case .reply(let record):
             if let id = record.headers.first(where: { $0.name == HeaderName.causation }).flatMap({
                 MessageID(String(decoding: $0.value, as: UTF8.self))
@@ -227,15 +241,14 @@ final class SimulatedProcess<Load: Workload> {
                 world.tell(
                     Told(
                         process: name, command: id, data: record.value, time: world.scheduler.now, clock: world.broker.clock,
-                        validEvents: world.events.events.count))
+                        validEvents: world.events.events.count, projected: world.store.checkpoint?.position.head.sequence ?? 0))
             }
         case .follow(let partition, let offset):
             reader?.follow(partition, from: offset)
-            moved.insert(partition)
         case .unfollow(let partition): reader?.unfollow(partition)
         case .load(let request): load = request
         case .project(let batch): projection = batch
-        case .happened: break
+        case .happened(let event): happened.insert(event.envelope.sequence)
         case .wake(let instant): tick(at: (instant.milliseconds - clockOffset) * 1_000)
         }
     }
@@ -267,7 +280,7 @@ final class SimulatedProcess<Load: Workload> {
     }
 
     private func commit() {
-        guard let commits = loop?.commits(at: local), !commits.isEmpty else { return }
+        guard let commits = loop?.commits(), !commits.isEmpty else { return }
         world.commit(commits, by: name)
     }
 
@@ -278,7 +291,7 @@ final class SimulatedProcess<Load: Workload> {
         guard !isBusy, !isDead else { return }
         if let batch = projection {
             callStore { [self] in
-                guard let outcome = world.store.project(batch) else { return false }
+                guard let outcome = world.store.project(batch), !world.losesTransaction() else { return false }
                 projection = nil
                 world.note("\(name) projects up to \(batch.to.position.head.sequence): \(outcome)")
                 isBusy = false
@@ -318,7 +331,7 @@ final class SimulatedProcess<Load: Workload> {
     }
 
     private func whenResumed(_ work: @escaping () -> Void) {
-        if isPaused { waiting.insert(work, at: 0) } else { work() }
+        if isPaused { answered.append(work) } else { work() }
     }
 
     // MARK: For the audit
@@ -328,7 +341,11 @@ final class SimulatedProcess<Load: Workload> {
         hasRead = max(hasRead, record.offset + 1)
         guard let index = world.events.byOffset[record.offset] else { return }
         let event = world.events.events[index]
-        guard event.record.hash == record.hash, let command = event.envelope.causation, event.envelope.replyTo != nil,
+        guard event.record.hash == record.hash else { return }
+        if event.envelope.writer == name, event.envelope.sequence > loop?.projection.begin ?? 0 {
+            dueHappenings.append(event.envelope.sequence)
+        }
+        guard let command = event.envelope.causation, event.envelope.replyTo != nil,
             let deadline = event.envelope.deadline, world.answer(to: event.envelope) != nil
         else { return }
         due.append((event.envelope.sequence, command, deadline))
@@ -336,12 +353,18 @@ final class SimulatedProcess<Load: Workload> {
 
     /// Who decides has told what is due of what it has read and what has taken effect.
     private func check() {
-        guard let loop, loop.isReady, gaveUp == nil, let now = loop.clock.now(at: local) else { return }
+        guard let loop, loop.isReady, gaveUp == nil else { return }
+        dueHappenings.removeAll { sequence in
+            guard sequence <= loop.settledSequence else { return false }
+            if !happened.contains(sequence) { world.violate("\(name) did not say that its event \(sequence) took effect") }
+            return true
+        }
+        let now = world.broker.clock
         due.removeAll { item in
             guard item.sequence <= loop.settledSequence, item.sequence <= loop.chain.head.sequence else { return false }
             if !told.contains(item.command), now <= item.deadline, !world.hasJumped {
                 // It asks for the time first.
-                if loop.isProbing { return false }
+                if loop.probe != nil { return false }
                 world.violate("\(name) has read event \(item.sequence) and did not answer its command \(item.command)")
             }
             return true

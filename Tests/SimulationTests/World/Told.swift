@@ -10,4 +10,6 @@ struct Told {
     var clock: Timestamp
     /// How many valid events the log held.
     var validEvents: Int
+    /// The last event that was projected, where there is a projection.
+    var projected: Int64
 }

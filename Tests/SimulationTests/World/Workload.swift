@@ -17,12 +17,15 @@ protocol Workload {
     mutating func command(after events: ValidEvents) -> CommandDraft
     /// An event of the service upstream, where there is one.
     mutating func upstream() -> EventBody?
+    /// What no record asks for, where there is such a thing.
+    mutating func timer() -> Domain.Input?
     /// How the state of an aggregate looks once what has no influence on decisions is left out.
     func essence(of aggregate: Domain.Aggregate, at now: Timestamp) -> Domain.Aggregate?
 }
 
 extension Workload {
     mutating func upstream() -> EventBody? { nil }
+    mutating func timer() -> Domain.Input? { nil }
 }
 
 struct CommandDraft {

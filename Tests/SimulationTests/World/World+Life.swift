@@ -30,6 +30,14 @@ extension World {
             world.broker.forgetCommits(of: world.group)
         }
         if isProjected { every(profile.storeOutages) { $0.loseStore() } }
+        every(profile.pace * 5) { $0.remind() }
+    }
+
+    /// Whoever takes itself for the owner has a timer.
+    private func remind() {
+        guard let input = load.timer() else { return }
+        submissions.append(input)
+        for slot in owners { processes[slot]?.submit(input) }
     }
 
     /// Something that happens again and again until it is calm.
@@ -129,7 +137,7 @@ extension World {
 
     private func loseStore() {
         note("the store is away")
-        storeIsAway = true
+        storeWasAway = true
         store.isAway = true
         scheduler.after(soon(100_000...3_000_000)) { [weak self] in
             self?.note("the store is back")

@@ -16,12 +16,15 @@ CREATE TABLE {schema}.checkpoints (
     projected_by xid8 NOT NULL
 );
 
--- What commands were told, for as long as they may come again.
+-- What became of commands, for as long as they may come again. The detail is an answer, the code of a refusal, or the
+-- fingerprint of a record that came too late.
 CREATE TABLE {schema}.outcomes (
-    command uuid PRIMARY KEY,
     partition integer NOT NULL,
-    answer bytea NOT NULL,
-    until timestamptz NOT NULL
+    command uuid NOT NULL,
+    outcome text NOT NULL CHECK (outcome IN ('answered', 'answered-elsewhere', 'silent', 'refused', 'expired')),
+    detail bytea CHECK ((detail IS NULL) = (outcome = 'silent')),
+    until timestamptz NOT NULL,
+    PRIMARY KEY (partition, command)
 );
 CREATE INDEX outcomes_until ON {schema}.outcomes (partition, until);
 
