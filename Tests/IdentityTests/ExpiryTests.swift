@@ -1,11 +1,12 @@
 import EventSchema
 import IdentityDomain
-import IdentityService
 import JSON
 import Postgres
 import Runtime
 import TestSupport
 import Testing
+
+@testable import IdentityService
 
 extension ServiceTests {
     /// What was known of somebody who never became a user goes with its data key.
@@ -99,6 +100,43 @@ extension ServiceTests {
                 try scene.query("SELECT session_id FROM identity.revocations_for_gateway").column(PostgresUUID.self)
                     == [PostgresUUID(session.bytes)])
             instance.stop()
+        }
+
+        @Test func `a key that nothing came of is destroyed after a day, once everything is projected`() async throws {
+            let instance = scene.start()
+            let (used, unused, young) = (try makeKey(), try makeKey(), try makeKey())
+            _ = try await onboarding(used)
+            try scene.query(
+                "UPDATE identity_keys.data_keys SET created_at = now() - interval '2 days' WHERE id <> \(PostgresUUID(young.bytes))"
+            )
+            let keys = UnusedKeys(
+                log: scene.log, database: IdentityScene.configuration(of: scene.database),
+                logger: Logger(service: "identity", sink: LogRecorder()))
+
+            // What another instance has appended may name any key.
+            instance.stop()
+            let elsewhere = try IdentityScene.migratedDatabase()
+            let other = scene.start(in: elsewhere)
+            _ = try await scene.ask(
+                Register(subject: alice, channel: .email, data: .example(key: unused)), at: alice.routingKey)
+            other.stop()
+            #expect(try keys.sweep() == 0)
+
+            let again = scene.start()
+            let count: SQL = "SELECT count(*) FROM identity.users"
+            #expect(try await waitUntil { try scene.query(count).column(Int64.self) == [1] })
+            let refused = try makeKey()
+            try scene.query(
+                "UPDATE identity_keys.data_keys SET created_at = now() - interval '2 days' WHERE id = \(PostgresUUID(refused.bytes))"
+            )
+            #expect(
+                try await scene.ask(
+                    Register(subject: alice, channel: .email, data: .example(key: refused)), at: alice.routingKey
+                ).outcome == .accountExists)
+            again.stop()
+            #expect(try keys.sweep() == 1)
+            #expect(try fate(of: refused) == "unused")
+            for key in [used, unused, young] { #expect(try fate(of: key) == nil) }
         }
     }
 }

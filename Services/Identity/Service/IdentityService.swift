@@ -45,6 +45,7 @@ public struct IdentityService: Sendable {
         let driver = loop.driver
 
         let expiry = OnboardingExpiry(driver, database: database, logger: context.logger)
+        let unusedKeys = UnusedKeys(log: log, database: database, logger: context.logger)
 
         let keys = SealingKeyStore(
             service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: opener)
@@ -59,6 +60,7 @@ public struct IdentityService: Sendable {
             operations + [
                 preparation, preparation.before(keeper), preparation.before(signing),
                 signing.before(ownKey.before(preparation.before(loop))), preparation.before(expiry),
+                preparation.before(unusedKeys),
             ]
     }
 
