@@ -86,7 +86,7 @@ let package = Package(
                 "EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime",
                 "Sealing",
             ],
-            resources: [.embedInCode("Migrations")]),
+            exclude: ["Requests/Passwords/LICENSE.zxcvbn"], resources: [.embedInCode("Migrations")]),
         service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Verification
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),

@@ -75,8 +75,8 @@ import Testing
         #expect(
             standard == [
                 "LIMIT_FORGOT_PASSWORD": "5/1h", "LIMIT_VERIFY_RESET_CODE": "10/1h", "LIMIT_SEND": "20/15m",
-                "LIMIT_CONFIRM": "30/15m",
-                "LIMIT_DAILY_SENDS": "20/1d",
+                "LIMIT_CONFIRM": "30/15m", "LIMIT_DAILY_SENDS": "20/1d", "LIMIT_RESET_PASSWORD": "10/1h",
+                "LIMIT_SIGN_UP": "20/1h", "LIMIT_ACCOUNT_EXISTS": "10/1h", "LIMIT_LOGIN": "30/15m", "LIMIT_REFRESH": "120/1m",
             ])
     }
 

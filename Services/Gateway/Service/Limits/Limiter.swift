@@ -32,11 +32,17 @@ public struct Limiter: Sendable {
         try await take(.dailySends, subject.bytes + purpose.rawValue.utf8) != .admitted
     }
 
-    private func take(_ limit: Limit, _ owner: [UInt8]) async throws -> Admission {
+    /// Throws `RATE_LIMITED` where a limit is used up, and counts nothing.
+    public func look(_ address: IPAddress, at limit: Limit) async throws {
+        guard case .refused(let wait) = try await take(limit, address.network.bytes, counts: false) else { return }
+        throw APIError.rateLimited(for: wait)
+    }
+
+    private func take(_ limit: Limit, _ owner: [UInt8], counts: Bool = true) async throws -> Admission {
         guard let rate = rates[limit] else { return .admitted }
         // A name never holds the byte behind it, so no two budgets share a key.
         let code = key.code(for: limit.rawValue.utf8 + [0] + owner)
-        let admission = try await counter.take(Quota(key: Array(code.prefix(16)), rate: rate))
+        let admission = try await counter.take(Quota(key: Array(code.prefix(16)), rate: rate, counts: counts))
         if admission != .admitted { refusals.with(limit.rawValue.lowercased()).increment() }
         return admission
     }

@@ -67,12 +67,13 @@ struct LimitBatch {
         self.quotas = quotas
         for quota in quotas {
             if let place = places[quota.key] {
-                entries[place].asked += 1
+                entries[place].asked += quota.counts ? 1 : 0
             } else {
                 places[quota.key] = entries.count
                 entries.append(
                     LimitStatement.Entry(
-                        key: quota.key, asked: 1, most: quota.rate.count, span: Int64(quota.rate.window.milliseconds)))
+                        key: quota.key, asked: quota.counts ? 1 : 0, most: quota.rate.count,
+                        span: Int64(quota.rate.window.milliseconds)))
             }
         }
     }
@@ -80,9 +81,15 @@ struct LimitBatch {
     /// The first who asked are admitted.
     func admissions(_ rows: [([UInt8], Int32, Int64)]) -> [Admission] {
         var left: [[UInt8]: (admitted: Int, wait: Int64)] = [:]
-        for (key, admitted, wait) in rows { left[key] = (Int(admitted), wait) }
+        // What found room, or leaves some, had it.
+        var roomy: Set<[UInt8]> = []
+        for (key, admitted, wait) in rows {
+            left[key] = (Int(admitted), wait)
+            if admitted > 0 || wait <= 0 { roomy.insert(key) }
+        }
         return quotas.map { quota in
-            guard let (admitted, wait) = left[quota.key], admitted > 0 else {
+            if !quota.counts, roomy.contains(quota.key) { return .admitted }
+            guard let (admitted, wait) = left[quota.key], admitted > 0, quota.counts else {
                 return .refused(wait: .milliseconds(max(1, left[quota.key]?.wait ?? 1)))
             }
             left[quota.key] = (admitted - 1, wait)

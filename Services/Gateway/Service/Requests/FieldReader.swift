@@ -51,6 +51,15 @@ struct FieldReader {
         return String(code)
     }
 
+    /// A code that may be missing. `nil` too where it is wrong, which is noted.
+    mutating func optionalCode(_ name: String) -> String? {
+        guard let value = value(name), !value.isNull else { return nil }
+        return code(name)
+    }
+
+    /// What stands there, without any judgement of it.
+    func value(_ name: String) -> JSON? { object[name] }
+
     /// A text without any judgement of it.
     func peek(_ name: String) -> String? { object[name]?.string }
 

@@ -1,5 +1,6 @@
 import EventSchema
 public import Identifiers
+import JSON
 
 /// Which contacts can be verified here.
 public struct VerificationChannels: Sendable {
@@ -27,6 +28,24 @@ extension FieldReader {
             refuse(name, error.message)
             return nil
         }
+    }
+
+    /// Exactly one of `email` and `phoneNumber`.
+    mutating func account(by channels: VerificationChannels) -> Identifier? {
+        let given = [("email", Channel.email), ("phoneNumber", .sms)].filter { name, _ in !(value(name) ?? .null).isNull }
+        guard let (name, channel) = given.first else {
+            refuse("email", channels.hasSMS ? "Required, or else phoneNumber." : "Required.")
+            return nil
+        }
+        guard given.count == 1 else {
+            refuse("phoneNumber", "Must not stand beside email.")
+            return nil
+        }
+        guard channels.channels.contains(channel) else {
+            refuse(name, "Phone numbers are not supported.")
+            return nil
+        }
+        return identifier(name, for: channel, by: channels)
     }
 
     /// What the identifier has to be when the channel is not given, or wrong: what the purpose asks for.
