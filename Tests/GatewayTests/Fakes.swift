@@ -27,13 +27,13 @@ final class FakePath: CommandPath {
     var issued: [IssueCode] { commands.compactMap { $0.message as? IssueCode } }
     var confirmed: [EventSchema.ConfirmCode] { commands.compactMap { $0.message as? EventSchema.ConfirmCode } }
 
-    func ask(_ command: OutgoingCommand) async throws -> Response {
+    func reply(to command: OutgoingCommand) async throws -> Reply {
         command.identity.willSend()
         let answer = state.withLock { state in
             state.asked.append(command)
             return state.answer
         }
-        return command.answer(try await answer(command))
+        return try await answer(command)
     }
 }
 
@@ -74,7 +74,7 @@ final class ModelQuotas: QuotaCounter {
         return hits.withLock { hits in
             let live = (hits[quota.key] ?? []).filter { $0 > now - span }.sorted()
             guard live.count >= quota.rate.count else {
-                hits[quota.key] = live + [now]
+                hits[quota.key] = quota.counts ? live + [now] : live
                 return .admitted
             }
             hits[quota.key] = live
@@ -151,6 +151,9 @@ struct TestGateway {
     let keys: FakeKeys
     let quotas = ModelQuotas()
     let accounts = FakeAccounts()
+    let devices = FakeDevices()
+    let revocations = FakeRevocations()
+    let tokens = FakeTokens()
     let metrics = Metrics()
     let logs = LogRecorder()
     let routing = Routing(secret: Secret(Array(repeating: 7, count: 32)))
@@ -168,7 +171,8 @@ struct TestGateway {
         self.keys = keys
         var api = GatewayAPI(
             routing: routing, secret: secret, rates: rates, counter: counter ?? quotas, answers: answers,
-            accounts: directory ?? accounts, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
+            accounts: directory ?? accounts, devices: devices, tokenKeys: tokens.keys, verifier: tokens.verifier(revocations),
+            revocations: revocations, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
         api.channels = channels
         // A machine that has other things to do is not one that has died.
         api.lease = .seconds(60)
@@ -181,7 +185,7 @@ struct TestGateway {
         let observer = RequestObserver(
             logger: Logger(service: "gateway", level: .debug, sink: logs), metrics: metrics, trusting: proxies)
         application = HTTPApplication(
-            router: api.router(), configuration: rules, failures: APIFailures(), observe: [observer.observe])
+            router: api.router(withAccounts: true), configuration: rules, failures: APIFailures(), observe: [observer.observe])
         client = InMemoryClient(application, peer: peer)
     }
 

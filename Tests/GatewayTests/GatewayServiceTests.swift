@@ -29,7 +29,15 @@ private struct Stage {
                 """
                 CREATE SCHEMA identity;
                 CREATE TABLE identity.accounts_for_gateway (
-                    subject bytea, user_id uuid, credential_version bigint, disabled boolean)
+                    subject bytea, user_id uuid, credential_version bigint, disabled boolean);
+                CREATE TABLE identity.devices_for_gateway (digest bytea, user_id uuid);
+                CREATE TABLE identity.sessions_for_gateway (session_id uuid, user_id uuid);
+                CREATE TABLE identity.revocations_for_gateway (
+                    session_id uuid, user_id uuid, partition integer, ended_at timestamptz);
+                CREATE TABLE identity.checkpoints_for_gateway (partition integer, position text);
+                CREATE SCHEMA identity_keys;
+                CREATE TABLE identity_keys.signing_keys_for_gateway (
+                    kid text, algorithm text, state text, public_jwk jsonb)
                 """)
             try PostgresLog.provision(PostgresLog.Configuration(server.connectionString), partitions: 3)
             return try Stage(server)

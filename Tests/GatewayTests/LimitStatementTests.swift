@@ -25,6 +25,13 @@ import Testing
         for step in 0..<60 {
             now += Int64.random(in: -20...4_000, using: &random)
             let batch = (0..<Int.random(in: 1...12, using: &random)).map { _ in quotas.randomElement(using: &random)! }
+            // Whether there would be room, nobody counts.
+            for quota in quotas {
+                let looked = LimitBatch([Quota(key: quota.key, rate: quota.rate, counts: false)])
+                let rows = try await postgres.pool.query(LimitStatement.take(looked.entries, at: now))
+                let admissions = looked.admissions(try rows.decode([UInt8].self, Int32.self, Int64.self))
+                #expect(admissions == [model.take(Quota(key: quota.key, rate: quota.rate, counts: false), at: now)])
+            }
             let questions = LimitBatch(batch)
             let rows = try await postgres.pool.query(LimitStatement.take(questions.entries, at: now))
             let admissions = questions.admissions(try rows.decode([UInt8].self, Int32.self, Int64.self))

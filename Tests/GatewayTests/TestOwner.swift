@@ -31,7 +31,7 @@ final class TestOwner: Sendable {
         producer = try log.makeProducer(client: "owner")
         consumer = try log.makeConsumer(client: "owner", group: nil)
         let now = Timestamp(milliseconds: WallClock.now())
-        for service in [ServiceName.verification, .notifier] {
+        for service in [ServiceName.identity, .verification, .notifier] {
             let key = SealingKeyPublished(
                 service: service, key: "\(service.rawValue):test", publicKey: KeyPair.random().publicKey,
                 notBefore: now - .hours(1), notAfter: now + .hours(24))

@@ -13,6 +13,12 @@ public struct GatewayAPI: Sendable {
     public var counter: any QuotaCounter
     public var answers: any AnswerStore
     public var accounts: any AccountDirectory
+    public var devices: any DeviceDirectory
+    public var tokenKeys: TokenKeys
+    public var verifier: TokenVerifier
+    public var revocations: any Revocations
+    /// Whether a sign-up is told of an account, or makes one, only with a code.
+    public var proofRequired = false
     public var keys: any RecipientKeys
     public var sealer: BoxSealer
     public var commands: any CommandPath
@@ -22,7 +28,8 @@ public struct GatewayAPI: Sendable {
 
     public init(
         routing: Routing, secret: Secret, rates: [Limit: Rate], counter: any QuotaCounter, answers: any AnswerStore,
-        accounts: any AccountDirectory, keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath, metrics: Metrics
+        accounts: any AccountDirectory, devices: any DeviceDirectory, tokenKeys: TokenKeys, verifier: TokenVerifier,
+        revocations: any Revocations, keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath, metrics: Metrics
     ) {
         self.routing = routing
         self.secret = secret
@@ -30,6 +37,10 @@ public struct GatewayAPI: Sendable {
         self.counter = counter
         self.answers = answers
         self.accounts = accounts
+        self.devices = devices
+        self.tokenKeys = tokenKeys
+        self.verifier = verifier
+        self.revocations = revocations
         self.keys = keys
         self.sealer = sealer
         self.commands = commands
@@ -38,28 +49,38 @@ public struct GatewayAPI: Sendable {
 
     /// A request passes, from the outside: what is away → its address → its JSON → its idempotency key → the endpoint, which
     /// counts it, reads its fields, and sends its command.
-    public func router() -> Router {
+    public func router() -> Router { router(withAccounts: false) }
+
+    func router(withAccounts: Bool) -> Router {
         let limiter = Limiter(
             rates: rates, counter: counter,
             key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
             metrics: metrics)
         let send = SendCode(
-            channels: channels, routing: routing, limiter: limiter, accounts: accounts, keys: keys, sealer: sealer,
-            commands: commands)
+            channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
+            sealer: sealer, commands: commands)
         let confirm = ConfirmCode(
-            channels: channels, routing: routing, limiter: limiter, keys: keys, sealer: sealer, commands: commands)
+            channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
+            sealer: sealer, commands: commands)
+        let services = AccountServices(
+            channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
+            sealer: sealer, commands: commands, verifier: verifier, revocations: revocations, proofRequired: proofRequired)
+        let routes = AccountRoutes(services: services, send: send, confirm: confirm)
+        let failFast = FailFast(metrics: metrics)
 
         var router = Router()
         router.group(
             "/api",
             middleware: [
-                FailFast(metrics: metrics), FindClient(trusting: trustedProxies), ReadJSON(),
+                failFast, FindClient(trusting: trustedProxies), ReadJSON(),
                 Idempotency(store: answers, secret: secret, lease: lease),
             ]
         ) { router in
             router.post("/verification/send", send.answer)
             router.post("/verification/confirm", confirm.answer)
+            if withAccounts { routes.add(to: &router) }
         }
+        router.get("/.well-known/jwks.json", middleware: [failFast], KeySet(keys: tokenKeys).answer)
         let document = Response.json(OpenAPIDocument.make(channels), headers: ["Cache-Control": "public, max-age=300"])
         router.get("/openapi.json") { _, _ in document }
         return router

@@ -3,6 +3,9 @@ public import HTTP
 import Identifiers
 public import Runtime
 
+/// Whether who signs up has to prove that the identifier is theirs.
+private enum ProofRule: String, CaseIterable, Sendable { case optional, required }
+
 /// What a gateway is told by its environment.
 public struct GatewayConfiguration: ServiceConfiguration {
     public let common: CommonSettings
@@ -15,6 +18,12 @@ public struct GatewayConfiguration: ServiceConfiguration {
     public let origins: [String]
     public let tls: HTTPServer.TLS?
     public let channels: VerificationChannels
+    /// Where clients reach the API: the issuer of tokens.
+    public let publicURL: String
+    /// Whom access tokens are for.
+    public let tokenAudience: String
+    /// Whether a sign-up is told of an account, or makes one, only with a code.
+    public let proofRequired: Bool
     /// Requests that are worked on at once.
     public let inFlightLimit: Int
     /// Limits that are not switched off.
@@ -56,6 +65,18 @@ public struct GatewayConfiguration: ServiceConfiguration {
             settings.fault("PHONE_REGION", "is not a country's two-letter code")
         }
         channels = VerificationChannels(hasSMS: hasSMS, region: region.flatMap(PhoneNumber.Region.init))
+        publicURL = settings.value(
+            "PUBLIC_URL", .text, default: "http://localhost:3001",
+            "Where clients reach the API: the issuer of tokens. The same for gateways and Identity.")
+        if WebAddress(publicURL) == nil { settings.fault("PUBLIC_URL", "is no URL") }
+        tokenAudience =
+            settings.optional(
+                "TOKEN_AUDIENCE", .text, "Whom access tokens are for; unset: the issuer. The same for gateways and Identity.")
+            ?? publicURL
+        let proof = settings.value(
+            "SIGNUP_PROOF", .choice, default: ProofRule.optional,
+            "With required, a sign-up is told that an account exists only together with a code.")
+        proofRequired = proof == .required
         inFlightLimit = settings.value(
             "MAX_IN_FLIGHT", .integer(1...100_000), default: 1_024, "Requests worked on at once. What is over gets 503 at once.")
         var rates: [Limit: Rate] = [:]

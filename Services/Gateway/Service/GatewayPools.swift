@@ -65,7 +65,11 @@ public final class GatewayPools: Component {
     /// What requests need of Postgres and do not have; `nil` when they can be served.
     func obstacle() async -> String? {
         do {
-            try await quick.query("SELECT FROM gateway.limits, gateway.idempotency, identity.accounts_for_gateway LIMIT 0")
+            try await quick.query(
+                """
+                SELECT FROM gateway.limits, gateway.idempotency, identity.accounts_for_gateway, identity.devices_for_gateway,
+                    identity.sessions_for_gateway, identity_keys.signing_keys_for_gateway LIMIT 0
+                """)
             try await quick.batch(trial)
             return nil
         } catch let error as PostgresError {

@@ -33,7 +33,8 @@ public struct GatewayService: Sendable {
         let sealer = BoxSealer()
         let time = LogTime()
         let keeper = KeyKeeper(
-            log: log, directory: directory, authenticator: authenticator, own: .none, needs: [.notifier, .verification],
+            log: log, directory: directory, authenticator: authenticator, own: .none,
+            needs: [.identity, .notifier, .verification],
             sealers: [sealer], context: context, time: time)
         let replies = ReplyReader(
             log: log, authenticator: authenticator, partitions: common.partitions, time: time, logger: context.logger,
@@ -41,13 +42,22 @@ public struct GatewayService: Sendable {
         let keys = DirectoryKeys(directory, time: time)
         let commands = CommandSender(replies: replies, authenticator: authenticator, keys: keys, sealer: sealer, metrics: metrics)
 
+        // Tokens, and who they are of no more.
+        let revocations = RevocationFollower(
+            log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, context: context)
+        let tokenKeys = TokenKeys(PostgresPublishedKeys(pools.quick))
+        let verifier = TokenVerifier(
+            keys: tokenKeys, revocations: revocations, issuer: configuration.publicURL, audience: configuration.tokenAudience,
+            now: { time.now })
+
         // HTTP in front of it.
         var api = GatewayAPI(
             routing: Routing(secret: configuration.routingSecret), secret: configuration.secret, rates: configuration.rates,
             counter: PostgresQuotas(pools.quick), answers: PostgresAnswers(pools.durable),
-            accounts: PostgresAccounts(pools.quick),
-            keys: keys, sealer: sealer, commands: commands, metrics: metrics)
+            accounts: PostgresAccounts(pools.quick), devices: PostgresDevices(pools.quick), tokenKeys: tokenKeys,
+            verifier: verifier, revocations: revocations, keys: keys, sealer: sealer, commands: commands, metrics: metrics)
         api.channels = configuration.channels
+        api.proofRequired = configuration.proofRequired
         api.trustedProxies = configuration.trustedProxies
         var router = api.router()
         let obstacles: @Sendable () async -> [(name: String, obstacle: String)] = { [readiness = context.readiness] in
@@ -68,7 +78,8 @@ public struct GatewayService: Sendable {
         }
 
         let components: [any Component] = [
-            pools, preparation, preparation.before(keeper), preparation.before(replies), preparation.before(housekeeping), server,
+            pools, preparation, preparation.before(keeper), preparation.before(replies), preparation.before(revocations),
+            preparation.before(housekeeping), server,
         ]
         self.components = components + OperationsServer.asked(for: common, obstacles: obstacles, metrics: render)
     }

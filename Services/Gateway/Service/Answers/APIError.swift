@@ -1,3 +1,4 @@
+import EventSchema
 public import HTTP
 import JSON
 
@@ -21,12 +22,25 @@ public struct APIError: HTTPResponseError, Hashable {
     public var fields: [FieldFault]
     /// Whole seconds, at least 1.
     public var retryAfter: Int?
+    /// Where it is not that of the code.
+    public var status: HTTPStatus
 
     public init(_ code: ErrorCode, _ message: String? = nil, fields: [FieldFault] = [], retryAfter: Int? = nil) {
         self.code = code
         self.message = message ?? code.message
         self.fields = fields
         self.retryAfter = retryAfter
+        status = code.status
+    }
+
+    /// What a reply is to the client; `nil` for success.
+    init?(_ reply: Reply) {
+        guard let code = ErrorCode(reply.outcome) else { return nil }
+        switch code {
+        case .rateLimited: self = .rateLimited(for: .seconds(reply.data?["retryAfter"]?.int64 ?? 1))
+        case .unavailable: self = .unavailable
+        default: self.init(code)
+        }
     }
 
     public static func invalid(_ fields: [FieldFault]) -> APIError { APIError(.validation, fields: fields) }
@@ -51,8 +65,8 @@ public struct APIError: HTTPResponseError, Hashable {
         }
         var headers: Headers = [:]
         if let retryAfter { headers["Retry-After"] = String(max(1, retryAfter)) }
-        if code == .unauthenticated { headers["WWW-Authenticate"] = "Bearer" }
-        return .json(["success": false, "error": .object(error)], status: code.status, headers: headers)
+        if status == .unauthorized { headers["WWW-Authenticate"] = "Bearer" }
+        return .json(["success": false, "error": .object(error)], status: status, headers: headers)
     }
 }
 

@@ -6,6 +6,11 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case validation = "VALIDATION_ERROR"
     case invalidOTP = "INVALID_OTP"
     case maxAttemptsExceeded = "MAX_ATTEMPTS_EXCEEDED"
+    case accountExists = "ACCOUNT_EXISTS"
+    case onboardingCompleted = "ONBOARDING_COMPLETED"
+    case invalidCredentials = "INVALID_CREDENTIALS"
+    case refreshTokenInvalid = "REFRESH_TOKEN_INVALID"
+    case resetTokenInvalid = "RESET_TOKEN_INVALID"
     case unauthenticated = "UNAUTHENTICATED"
     case forbidden = "FORBIDDEN"
     case notFound = "NOT_FOUND"
@@ -23,8 +28,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
 
     public var status: HTTPStatus {
         switch self {
-        case .validation, .invalidOTP, .maxAttemptsExceeded: .badRequest
-        case .unauthenticated: .unauthorized
+        case .validation, .invalidOTP, .maxAttemptsExceeded, .resetTokenInvalid: .badRequest
+        case .unauthenticated, .invalidCredentials, .refreshTokenInvalid: .unauthorized
+        case .accountExists, .onboardingCompleted: .conflict
         case .forbidden: .forbidden
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -47,6 +53,11 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .validation: "The request is not valid."
         case .invalidOTP: "Invalid or expired verification code."
         case .maxAttemptsExceeded: "Too many wrong codes. Request a new one."
+        case .accountExists: "An account with this e-mail address or phone number exists already."
+        case .onboardingCompleted: "This onboarding is completed."
+        case .invalidCredentials: "Invalid e-mail or password."
+        case .refreshTokenInvalid: "The session has expired. Please log in again."
+        case .resetTokenInvalid: "Reset session expired. Start over."
         case .unauthenticated: "Authentication is required."
         case .forbidden: "This is not allowed."
         case .notFound: "There is nothing here."
@@ -74,6 +85,16 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .invalidOTP: self = .invalidOTP
         case .maxAttemptsExceeded: self = .maxAttemptsExceeded
         case .notFound: self = .notFound
+        case .accountExists: self = .accountExists
+        case .onboardingCompleted: self = .onboardingCompleted
+        case .unauthenticated: self = .unauthenticated
+        case .forbidden: self = .forbidden
+        case .invalidCredentials: self = .invalidCredentials
+        case .rateLimited: self = .rateLimited
+        case .refreshTokenInvalid: self = .refreshTokenInvalid
+        case .resetTokenInvalid: self = .resetTokenInvalid
+        // It changed each time that it was checked.
+        case .stale: self = .unavailable
         default: self = .internalError
         }
     }

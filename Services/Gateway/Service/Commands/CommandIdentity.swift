@@ -38,9 +38,13 @@ public final class CommandIdentity: Sendable {
     }
 
     /// The id of the request's command of this type.
-    public func id(of type: MessageType) -> MessageID {
+    ///
+    /// - Parameter attempt: grows each time that the command has to be made anew.
+    public func id(of type: MessageType, attempt: Int = 0) -> MessageID {
         guard let root else { return .random() }
-        return MessageID(digest: HMACSHA256(key: root).code(for: Array(type.name.utf8)))
+        // A name holds no space.
+        let name = attempt == 0 ? type.name : "\(type.name) \(attempt)"
+        return MessageID(digest: HMACSHA256(key: root).code(for: Array(name.utf8)))
     }
 
     /// From now on the request may have an outcome that nobody has seen.

@@ -5,17 +5,39 @@ public import Runtime
 
 /// The way of a command to its owner, and of the answer back.
 public protocol CommandPath: Sendable {
-    /// Sends a command and waits for the reply.
+    /// Sends a command and waits for the reply. What was sealed to this process stands in its data, opened.
     ///
     /// Throws `LogError.unavailable` where the log is away, and `HTTPFailure.timeout` when the task was cancelled because the
     /// request's deadline has passed: the outcome is unknown then.
-    func ask(_ command: OutgoingCommand) async throws -> Response
+    func reply(to command: OutgoingCommand) async throws -> Reply
+}
+
+extension CommandPath {
+    /// Sends a command, and gives what the client is told.
+    public func ask(_ command: OutgoingCommand) async throws -> Response { command.answer(try await reply(to: command)) }
+
+    /// Sends a command, and makes it anew where what it was checked against had changed meanwhile, a few times.
+    ///
+    /// - Parameter make: the command of this attempt, from 0.
+    func reply(
+        attempts: Int = 3, toEach make: (_ attempt: Int) throws -> OutgoingCommand
+    ) async throws -> Reply {
+        for attempt in 0..<attempts {
+            let reply = try await reply(to: make(attempt))
+            if reply.outcome != .stale { return reply }
+        }
+        throw APIError.unavailable
+    }
 }
 
 /// A command before it is a record.
 public struct OutgoingCommand: Sendable {
     public var message: any Message
-    public var subject: Subject
+    public var id: MessageID
+    /// Where it belongs.
+    public var routingKey: RoutingKey
+    /// Whom it is about, where that is an identifier.
+    public var subject: Subject?
     public var identity: CommandIdentity
     public var client: ClientDetails
     public var trace: TraceContext
@@ -28,9 +50,20 @@ public struct OutgoingCommand: Sendable {
         _ message: any Message, about subject: Subject, for request: Request, _ context: RequestContext,
         answer: @escaping @Sendable (Reply) -> Response
     ) {
-        self.message = message
+        self.init(message, to: subject.routingKey, for: request, context, answer: answer)
         self.subject = subject
-        identity = context[Commands.self] ?? CommandIdentity()
+    }
+
+    /// - Parameter id: where it had to be known before the message was made.
+    public init(
+        _ message: any Message, to routingKey: RoutingKey, id: MessageID? = nil, attempt: Int = 0, for request: Request,
+        _ context: RequestContext, answer: @escaping @Sendable (Reply) -> Response
+    ) {
+        self.message = message
+        self.routingKey = routingKey
+        let identity = context[Commands.self] ?? CommandIdentity()
+        self.identity = identity
+        self.id = id ?? identity.id(of: Swift.type(of: message).type, attempt: attempt)
         client = ClientDetails(request, context)
         trace = context.trace.child()
         deadline = context.deadline
@@ -39,7 +72,7 @@ public struct OutgoingCommand: Sendable {
 
     /// What a reply without data of its own is to the client: success, or the error of its outcome.
     public static func plainly(_ success: Response) -> @Sendable (Reply) -> Response {
-        { reply in ErrorCode(reply.outcome).map { APIError($0).response } ?? success }
+        { reply in APIError(reply)?.response ?? success }
     }
 }
 

@@ -1,7 +1,7 @@
 public import Crypto
 public import EventLog
 public import EventSchema
-public import HTTP
+import HTTP
 import JSON
 public import Runtime
 
@@ -13,6 +13,7 @@ public struct CommandSender: CommandPath {
     private let sealer: BoxSealer
     /// The pair that owners seal replies to. It exists in this process only, so nobody can open them later.
     private let pair = KeyPair.random()
+    private let opener = BoxOpener()
     private let failures: Counter
     private let sent: Labelled<Counter>
 
@@ -25,14 +26,17 @@ public struct CommandSender: CommandPath {
         self.sealer = sealer
         failures = metrics.counter("latchkey_gateway_append_failures_total", "Commands that the log did not take.")
         sent = metrics.counters("latchkey_gateway_commands_total", "Commands sent, by type.", labels: ["type"])
+        opener.insert(pair, id: ReplyAddress.recipientID)
     }
 
-    public func ask(_ command: OutgoingCommand) async throws -> Response {
+    public func reply(to command: OutgoingCommand) async throws -> Reply {
         guard let ends = replies.link.current else { throw LogError(.unavailable, "replies are not read") }
         let request = Random.bytes(16)
         let record = try record(for: command, to: ends, request: request)
         let keep = command.identity.keepLate.map { keepLate in
-            { @Sendable (reply: Reply) in keepLate(command.answer(reply)) }
+            { @Sendable (reply: Reply) in
+                if let opened = try? open(reply, to: command) { keepLate(command.answer(opened)) }
+            }
         }
         let pending = replies.pending
         let answer = PendingReplies.Waiter()
@@ -55,14 +59,33 @@ public struct CommandSender: CommandPath {
         } onCancel: {
             pending.abandon(request, throwing: HTTPFailure.timeout, keep: keep)
         }
-        return command.answer(reply)
+        return try open(reply, to: command)
+    }
+
+    /// The reply with the members of its boxes among its data.
+    private func open(_ reply: Reply, to command: OutgoingCommand) throws(UnreadableReply) -> Reply {
+        guard let boxes = reply.boxes else { throw UnreadableReply() }
+        guard !boxes.isEmpty else { return reply }
+        var opener = opener
+        if let pair = command.identity.replyPair {
+            opener = BoxOpener()
+            opener.insert(pair, id: ReplyAddress.recipientID)
+        }
+        var data = reply.data?.object ?? [:]
+        for box in boxes {
+            guard let bytes = opener.open(box, context: SealingContext.reply(to: command.id)),
+                let members = (try? JSON.parse(bytes))?.object
+            else { throw UnreadableReply() }
+            for name in members.keys { data[name] = members[name] }
+        }
+        return Reply(outcome: reply.outcome, data: .object(data))
     }
 
     private func record(for command: OutgoingCommand, to ends: LogLink.Ends, request: [UInt8]) throws -> OutgoingRecord {
         let encoded = SchemaCodec.current.encode(command.message)
         let type = Swift.type(of: command.message).type
-        let id = command.identity.id(of: type)
-        let key = command.subject.routingKey
+        let id = command.id
+        let key = command.routingKey
         let address = ReplyAddress(
             partition: UInt16(ends.replies), process: replies.process, publicKey: (command.identity.replyPair ?? pair).publicKey,
             request: request)
@@ -73,12 +96,12 @@ public struct CommandSender: CommandPath {
             Header(HeaderName.type, encoded.type),
             Header(HeaderName.source, "/\(ServiceName.gateway.rawValue)"),
             Header(HeaderName.time, Timestamp(milliseconds: WallClock.now()).rfc3339),
-            Header(HeaderName.subject, command.subject.base64url),
             Header(HeaderName.contentType, "application/json"),
             Header(HeaderName.budget, String(budget)),
             Header(HeaderName.replyTo, address.encoded),
             Header(HeaderName.traceParent, command.trace.traceparent),
         ]
+        if let subject = command.subject { headers.append(Header(HeaderName.subject, subject.base64url)) }
         if let remember = command.identity.remember {
             headers.append(Header(HeaderName.remember, String(Int64(remember.milliseconds))))
         }
@@ -95,6 +118,9 @@ public struct CommandSender: CommandPath {
         return try sealer.seal(JSON.object(details).serialized(), to: identity, context: SealingContext.client(of: command))
     }
 }
+
+/// A reply whose sealed part does not open: it was not sealed to this process, or not for this command.
+struct UnreadableReply: Error {}
 
 /// The public keys that others seal to.
 public protocol RecipientKeys: Sendable {

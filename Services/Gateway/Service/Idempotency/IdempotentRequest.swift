@@ -53,7 +53,7 @@ struct IdempotentRequest: Sendable {
 
     /// The key of a request that has one. Throws `VALIDATION_ERROR` unless it is 1–255 printable ASCII characters.
     static func key(of request: Request) throws(APIError) -> String? {
-        let lines = request.headers.values(header)
+        let lines = request.method == .post ? request.headers.values(header) : []
         guard let key = lines.first else { return nil }
         guard lines.count == 1, 1...255 ~= key.utf8.count, key.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
             throw .invalid([FieldFault(header, "Must be one text of 1 to 255 printable ASCII characters.")])

@@ -1,45 +1,43 @@
-public import Crypto
-public import EventSchema
-public import HTTP
+import Crypto
+import EventSchema
+import HTTP
 import Identifiers
 import JSON
 
 /// `POST /api/verification/send`.
 ///
-/// For every purpose and every address the same is done: the budget of the day is counted, the account is looked up, a
-/// command goes to Verification, and the answer is the same whatever came of it.
-public struct SendCode: Sendable {
+/// For every purpose and every address the same is done: the budget of the day is counted, account and device are looked up,
+/// a command goes to Verification, and the answer is the same whatever came of it.
+struct SendCode: Sendable {
     let channels: VerificationChannels
     let routing: Routing
     let limiter: Limiter
     let accounts: any AccountDirectory
+    let devices: any DeviceDirectory
     let keys: any RecipientKeys
     let sealer: BoxSealer
     let commands: any CommandPath
 
-    public init(
-        channels: VerificationChannels, routing: Routing, limiter: Limiter, accounts: any AccountDirectory,
-        keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath
-    ) {
-        self.channels = channels
-        self.routing = routing
-        self.limiter = limiter
-        self.accounts = accounts
-        self.keys = keys
-        self.sealer = sealer
-        self.commands = commands
-    }
-
-    @Sendable public func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
+    @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = context[JSONBody.self] ?? .object([:])
         let isReset = body["purpose"]?.string == Purpose.passwordReset.rawValue
         try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: isReset ? .forgotPassword : .send)
         let (identifier, purpose) = try read(body)
+        return try await issue(identifier, purpose, request, context) { reply in
+            APIError(reply)?.response ?? .success(reply.data ?? [:])
+        }
+    }
 
+    /// Has a code sent, or not, as the budgets and the account have it.
+    func issue(
+        _ identifier: Identifier, _ purpose: Purpose, _ request: Request, _ context: RequestContext,
+        answer: @escaping @Sendable (Reply) -> Response
+    ) async throws -> Response {
         let subject = identifier.subject(by: routing)
         async let isOver = limiter.isOverDailySends(subject, purpose)
         async let found = accounts.account(of: subject)
         let (overDailyLimit, account) = try await (isOver, found)
+        let device = try await KnownDevice.find(in: request, of: account, routing: routing, devices: devices)
 
         guard let notifier = keys.current(.notifier) else { throw APIError.unavailable }
         let recipient = try sealer.seal(
@@ -47,11 +45,8 @@ public struct SendCode: Sendable {
         let command = IssueCode(
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
             overDailyLimit: overDailyLimit, decoy: purpose == .passwordReset && account == nil,
-            account: purpose == .passwordReset ? account : nil)
-        return try await commands.ask(
-            OutgoingCommand(
-                command, about: subject, for: request, context,
-                answer: { reply in ErrorCode(reply.outcome).map { APIError($0).response } ?? .success(reply.data ?? [:]) }))
+            account: purpose == .passwordReset ? account : nil, device: device?.digest)
+        return try await commands.ask(OutgoingCommand(command, about: subject, for: request, context, answer: answer))
     }
 
     func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {

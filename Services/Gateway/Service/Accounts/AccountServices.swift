@@ -1,0 +1,37 @@
+import Crypto
+import EventSchema
+import HTTP
+import JSON
+
+/// What the endpoints of accounts share.
+struct AccountServices: Sendable {
+    var channels: VerificationChannels
+    var routing: Routing
+    var limiter: Limiter
+    var accounts: any AccountDirectory
+    var devices: any DeviceDirectory
+    var keys: any RecipientKeys
+    var sealer: BoxSealer
+    var commands: any CommandPath
+    var verifier: TokenVerifier
+    var revocations: any Revocations
+    /// Whether a sign-up is told of an account, or makes one, only with a code.
+    var proofRequired: Bool
+
+    /// Throws `UNAVAILABLE` while Identity's key is not known.
+    func seal(_ bytes: [UInt8], _ context: [UInt8]) throws -> Box {
+        guard let identity = keys.current(.identity) else { throw APIError.unavailable }
+        return try sealer.seal(bytes, to: identity, context: context)
+    }
+
+    /// Counts a request of a client.
+    func admit(_ request: Request, _ context: RequestContext, to limit: Limit) async throws {
+        try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit)
+    }
+
+    /// A reply to a command that may end sessions is told once this gateway knows of their end.
+    func settled(_ reply: Reply) async -> Reply {
+        await revocations.settle(reply.data?["ended"]?.array?.compactMap { $0.string.flatMap { SessionID($0) } } ?? [])
+        return reply
+    }
+}

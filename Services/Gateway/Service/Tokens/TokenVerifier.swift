@@ -1,0 +1,83 @@
+import Crypto
+public import EventSchema
+import HTTP
+import JSON
+
+/// Tells whom a request comes from.
+public struct TokenVerifier: Sendable {
+    private let keys: TokenKeys
+    private let revocations: any Revocations
+    private let issuer: String
+    private let audience: String
+    private let now: @Sendable () -> Timestamp?
+
+    /// - Parameters:
+    ///   - issuer: `PUBLIC_URL`.
+    ///   - audience: whom access tokens are for.
+    ///   - now: the log's clock; `nil` while it is not known.
+    public init(
+        keys: TokenKeys, revocations: any Revocations, issuer: String, audience: String,
+        now: @escaping @Sendable () -> Timestamp?
+    ) {
+        self.keys = keys
+        self.revocations = revocations
+        self.issuer = issuer
+        self.audience = audience
+        self.now = now
+    }
+
+    /// Who presents a good access token of a session that has not ended. Throws `UNAUTHENTICATED`.
+    func caller(of request: Request) async throws -> Caller {
+        let claims = try await claims(try Self.bearer(of: request), type: "at+jwt", audience: audience)
+        guard let user = claims.subject.flatMap({ UserID($0) }),
+            let session = claims.all["sid"]?.string.flatMap({ SessionID($0) })
+        else { throw APIError(.unauthenticated) }
+        if try await revocations.isEnded(session, of: user) { throw APIError(.unauthenticated) }
+        return Caller(user: user, session: session, groups: claims.all["groups"]?.array?.compactMap(\.string) ?? [])
+    }
+
+    /// Which onboarding session the token is for; whether it lives, Identity knows. Throws `UNAUTHENTICATED`.
+    func onboarding(of request: Request) async throws -> Onboarding {
+        let token = try Self.bearer(of: request)
+        let claims = try await claims(token, type: "onboarding+jwt", audience: issuer + "/api/onboarding")
+        guard let session = claims.subject.flatMap({ OnboardingSessionID($0) }) else { throw APIError(.unauthenticated) }
+        return Onboarding(session: session, token: token)
+    }
+
+    private func claims(_ text: String, type: String, audience: String) async throws -> TokenClaims {
+        guard let now = now() else { throw APIError.unavailable }
+        guard let token = try? JSONWebToken(text), token.isOf(type: type), let id = token.keyID,
+            let key = try await keys.key(id), let claims = try? token.claims(verifiedBy: key, type: type),
+            (try? claims.check(issuer: issuer, audience: audience, at: now.milliseconds / 1_000)) != nil
+        else { throw APIError(.unauthenticated) }
+        return claims
+    }
+
+    /// What stands behind `Bearer` (RFC 6750, section 2.1).
+    private static func bearer(of request: Request) throws(APIError) -> String {
+        let lines = request.headers.values("Authorization")
+        guard lines.count == 1, let space = lines[0].firstIndex(of: " "), lines[0][..<space].lowercased() == "bearer" else {
+            throw APIError(.unauthenticated)
+        }
+        return String(String(lines[0][space...]).trimmingSpaces)
+    }
+}
+
+/// Lets only callers with a good access token through.
+struct RequireCaller: Middleware {
+    let verifier: TokenVerifier
+
+    func handle(_ request: Request, context: RequestContext, next: Handler) async throws -> Response {
+        var context = context
+        context[Caller.self] = try await verifier.caller(of: request)
+        return try await next(request, context)
+    }
+}
+
+extension RequestContext {
+    /// Behind ``RequireCaller``.
+    func caller() throws(APIError) -> Caller {
+        guard let caller = self[Caller.self] else { throw APIError(.unauthenticated) }
+        return caller
+    }
+}
