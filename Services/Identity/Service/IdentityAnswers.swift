@@ -12,23 +12,22 @@ enum IdentityAnswers {
             Reply(
                 outcome: .ok,
                 data: [
-                    "session": session(
-                        OnboardingSummary(
-                            session: event.session, channel: event.channel, verifiedAt: event.verifiedAt,
-                            expiresAt: event.expiresAt))
+                    "session": OnboardingSummary(
+                        session: event.session, channel: event.channel, verifiedAt: event.verifiedAt, expiresAt: event.expiresAt
+                    ).answer
                 ], boxes: boxes(event.reply))
         case .profileUpdated(let event):
             if let summary = event.onboarding {
-                Reply(outcome: .ok, data: ["session": session(summary)], boxes: boxes(event.person))
+                Reply(outcome: .ok, data: ["session": summary.answer], boxes: boxes(event.person))
             } else {
-                event.user.map { Reply(outcome: .ok, data: ["user": user($0)], boxes: boxes(event.person)) }
+                event.user.map { Reply(outcome: .ok, data: ["user": $0.answer], boxes: boxes(event.person)) }
             }
         case .userRegistered(let event):
-            Reply(outcome: .ok, data: ["user": user(event.user)], boxes: boxes(event.reply, event.person))
+            Reply(outcome: .ok, data: ["user": event.user.answer], boxes: boxes(event.reply, event.person))
         case .completionRepeated(let event):
-            Reply(outcome: .ok, data: ["user": user(event.user)], boxes: boxes(event.reply, event.person))
+            Reply(outcome: .ok, data: ["user": event.user.answer], boxes: boxes(event.reply, event.person))
         case .sessionStarted(let event):
-            Reply(outcome: .ok, data: ["user": user(event.user)], boxes: boxes(event.reply, event.person))
+            Reply(outcome: .ok, data: ["user": event.user.answer], boxes: boxes(event.reply, event.person))
         case .loginFailed(let event):
             if let seconds = event.retryAfter { blocked(seconds) } else { Reply(outcome: .invalidCredentials) }
         case .sessionRefreshed(let event): Reply(outcome: .ok, boxes: boxes(event.reply))
@@ -43,7 +42,7 @@ enum IdentityAnswers {
         case .userErased(let event): ended(event.ended)
         case .userDisabled(let event): ended(event.ended)
         case .userEnabled, .groupsChanged: ok
-        case .userImported(let event): Reply(outcome: .ok, data: ["user": user(event.user)])
+        case .userImported(let event): Reply(outcome: .ok, data: ["user": event.user.answer])
         // Nobody asked for it.
         case .onboardingExpired: nil
         }
@@ -77,24 +76,6 @@ enum IdentityAnswers {
     }
 
     private static func boxes(_ boxes: SealedBox?...) -> [SealedBox] { boxes.compactMap { $0 } }
-
-    private static func user(_ user: UserSummary) -> JSON {
-        [
-            "id": .string(user.user.text), "emailVerifiedAt": time(user.emailVerifiedAt),
-            "phoneVerifiedAt": time(user.phoneVerifiedAt), "createdAt": time(user.createdAt),
-            "groups": .array(user.groups.map { .string($0) }),
-        ]
-    }
-
-    private static func session(_ session: OnboardingSummary) -> JSON {
-        [
-            "id": .string(session.session.text), "status": "ACTIVE",
-            session.channel == .email ? "emailVerifiedAt" : "phoneVerifiedAt": time(session.verifiedAt),
-            "expiresAt": time(session.expiresAt),
-        ]
-    }
-
-    private static func time(_ time: Timestamp?) -> JSON { time.map { .string($0.rfc3339) } ?? .null }
 }
 
 /// Refusals as they stand in the log.

@@ -35,9 +35,10 @@ public struct IdentityService: Sendable {
         let minting = SignedTokens(
             keys: signingKeys, issuer: configuration.publicURL, audience: configuration.tokenAudience,
             accessLifetime: configuration.accessLifetime)
+        let routing = Routing(secret: configuration.routingSecret)
         let tables = IdentityTables(
             domain: IdentityPartition(
-                routing: Routing(secret: configuration.routingSecret), minting: minting, opener: opener, sealer: sealer,
+                routing: routing, minting: minting, opener: opener, sealer: sealer,
                 ownKey: { ownKey.current }))
         let loop = LoopRunner(
             log: log, domain: tables.domain, settings: IdentityPartition.settings, authenticator: authenticator,
@@ -53,7 +54,13 @@ public struct IdentityService: Sendable {
             log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status })
         let keeper = KeyKeeper(
             log: log, directory: directory, authenticator: authenticator,
-            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], context: context, time: time)
+            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], sealers: [sealer],
+            context: context, time: time)
+        let checks = try CheckRunner(
+            log: log, authenticator: authenticator, secret: configuration.secret, routing: routing, opener: opener,
+            sealer: sealer, notifier: { time.now.flatMap { directory.recipient(.notifier, at: $0) } },
+            cost: configuration.passwordCost,
+            threads: HTTPServer.availableProcessors, database: database, context: context, now: { driver.now })
 
         let operations = OperationsServer.asked(for: common, context)
         components =
@@ -61,6 +68,7 @@ public struct IdentityService: Sendable {
                 preparation, preparation.before(keeper), preparation.before(signing),
                 signing.before(ownKey.before(preparation.before(loop))), preparation.before(expiry),
                 preparation.before(unusedKeys),
+                ownKey.before(preparation.before(checks)),
             ]
     }
 

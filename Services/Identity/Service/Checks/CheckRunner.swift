@@ -63,7 +63,7 @@ public final class CheckRunner: Component {
         try await WorkerThread(name: "checks", wake: { pause.wake() }) { [self] stop in try serve(until: stop) }.run()
     }
 
-    private func serve(until stop: StopFlag) throws {
+    func serve(until stop: StopFlag) throws {
         var isAway = false
         while !stop.isRaised {
             do throws(LogError) {

@@ -1,0 +1,272 @@
+import Crypto
+import EventLog
+import EventLogSimulated
+import EventSchema
+import JSON
+import Postgres
+import Runtime
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IdentityService
+
+extension ServiceTests {
+    /// From checks in the log to answers, by way of Identity's loop.
+    @Suite struct CheckRunnerTests {
+        private let scene: IdentityScene
+        private let gateway: CheckGateway
+        private let ada: Subject
+
+        init() throws {
+            scene = try IdentityScene()
+            gateway = try CheckGateway(scene)
+            ada = scene.routing.subject(kind: .email, canonical: "ada@example.com")
+        }
+
+        private func register(password: String = "Correct Horse 1") async throws -> IdentityScene.Told {
+            let id = MessageID.random()
+            return try await gateway.ask(
+                CheckSignUp(
+                    subject: ada, channel: .email, kind: .register,
+                    identifier: gateway.seal("ada@example.com", SealingContext.identifier(subject: ada)),
+                    password: gateway.seal(password, SealingContext.password(subject: ada)),
+                    profile: gateway.seal(#"{"displayName":"Ada"}"#, SealingContext.profile(in: id)), proofRequired: false),
+                at: ada.routingKey, as: id)
+        }
+
+        private func logIn(_ password: String, _ subject: Subject? = nil) async throws -> IdentityScene.Told {
+            let subject = subject ?? ada
+            return try await gateway.ask(
+                CheckLogin(
+                    subject: subject, password: gateway.seal(password, SealingContext.password(subject: subject))),
+                at: subject.routingKey)
+        }
+
+        private func user(in told: IdentityScene.Told) throws -> UserID {
+            try #require(told.data?["user"]?["id"]?.string.flatMap { UserID($0) })
+        }
+
+        private func session(in told: IdentityScene.Told) throws -> SessionID {
+            let words = try #require(told.secret("accessToken")).split(separator: " ")
+            return try #require(SessionID(String(words[2])))
+        }
+
+        @Test func `somebody registers, logs in, is read, changes, and is erased`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            let registered = try await register()
+            #expect(registered.outcome == .ok)
+            #expect(registered.secret("email") == "ada@example.com")
+            #expect(registered.secrets["profile"] == ["displayName": "Ada"])
+            let user = try user(in: registered)
+
+            #expect(try await logIn("Correct Horse 2").outcome == .invalidCredentials)
+            #expect(
+                try await logIn("Correct Horse 1", scene.routing.subject(kind: .email, canonical: "x@y.z")).outcome
+                    == .invalidCredentials)
+            let login = try await logIn("Correct Horse 1")
+            #expect(login.outcome == .ok)
+            #expect(login.secret("email") == "ada@example.com")
+            let session = try session(in: login)
+
+            let patch = MessageID.random()
+            let changed = try await gateway.ask(
+                CheckProfile(
+                    target: .user(user),
+                    patch: gateway.seal(#"{"displayName":null,"locale":"en"}"#, SealingContext.profile(in: patch))),
+                at: ada.routingKey, as: patch)
+            #expect(changed.outcome == .ok)
+            let read = try await gateway.ask(ReadUser(user: user), at: ada.routingKey)
+            #expect(read.secrets["profile"] == ["locale": "en"])
+            #expect(read.data?["user"]?["id"] == .string(user.text))
+
+            let listed = try await gateway.ask(ReadSessions(user: user, current: session), at: ada.routingKey)
+            #expect(listed.secrets["sessions"]?.array?.count == 2)
+            #expect(listed.secrets["sessions"]?.array?.filter { $0["current"] == true }.count == 1)
+
+            let change = CheckPasswordChange(
+                user: user, session: session, current: try gateway.seal("Correct Horse 1", SealingContext.password(user: user)),
+                new: try gateway.seal("New Horse 2", SealingContext.newPassword(user: user)))
+            #expect(try await gateway.ask(change, at: ada.routingKey).outcome == .ok)
+            #expect(try await logIn("Correct Horse 1").outcome == .invalidCredentials)
+            #expect(try await logIn("New Horse 2").outcome == .ok)
+
+            let erase = CheckErasure(
+                user: user, session: session, password: try gateway.seal("New Horse 2", SealingContext.password(user: user)))
+            #expect(try await gateway.ask(erase, at: ada.routingKey).outcome == .ok)
+            #expect(try await gateway.ask(ReadUser(user: user), at: ada.routingKey).outcome == .unauthenticated)
+            #expect(try await logIn("New Horse 2").outcome == .invalidCredentials)
+            let keys = try scene.query("SELECT reason FROM identity_keys.data_keys WHERE wrapped IS NULL").column(String.self)
+            #expect(keys == ["erased"])
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `an onboarding session is started, changed, read, completed`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            let started = try await gateway.ask(
+                CheckSignUp(
+                    subject: ada, channel: .email, kind: .onboarding,
+                    identifier: gateway.seal("ada@example.com", SealingContext.identifier(subject: ada)),
+                    password: gateway.seal("Correct Horse 1", SealingContext.password(subject: ada)), proofRequired: false),
+                at: ada.routingKey)
+            let id = try #require(started.data?["session"]?["id"]?.string.flatMap { OnboardingSessionID($0) })
+            let token = try #require(started.secret("onboardingToken"))
+            let patch = MessageID.random()
+            let changed = try await gateway.ask(
+                CheckProfile(
+                    target: .onboarding(id),
+                    patch: gateway.seal(#"{"displayName":"Ada"}"#, SealingContext.profile(in: patch))),
+                at: ada.routingKey, as: patch)
+            #expect(changed.outcome == .ok)
+            let read = try await gateway.ask(ReadOnboarding(session: id), at: ada.routingKey)
+            #expect(read.secrets["profile"] == ["displayName": "Ada"])
+            let digest = Digest(of: Array(token.utf8))
+            let completion = CheckCompletion(
+                session: id, token: try gateway.seal(token, SealingContext.token(digest: digest)), digest: digest)
+            let completed = try await gateway.ask(completion, at: ada.routingKey)
+            #expect(completed.outcome == .ok)
+            #expect(completed.secret("email") == "ada@example.com")
+            #expect(completed.secrets["profile"] == ["displayName": "Ada"])
+            let again = try await gateway.ask(completion, at: ada.routingKey)
+            #expect(again.secret("refreshToken") == completed.secret("refreshToken"))
+            #expect(try await gateway.ask(ReadOnboarding(session: id), at: ada.routingKey).outcome == .onboardingCompleted)
+            #expect(try await logIn("Correct Horse 1").outcome == .ok)
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `a consumed reset token sets the password, also when nobody worked when it was consumed`() async throws {
+            let instance = scene.start()
+            var runner = try gateway.start()
+            let user = try user(in: try await register())
+            runner.stop()
+            let consumed = ResetTokenConsumed(
+                subject: ada, account: AccountReference(user: user, credentialVersion: 0),
+                password: try gateway.seal("New Horse 2", SealingContext.password(subject: ada)))
+            scene.relay.emit(consumed, about: ada, replyTo: scene.address)
+            runner = try gateway.start()
+            #expect(
+                try await waitUntil {
+                    try scene.query("SELECT credential_version FROM identity.users").column(Int64.self) == [1]
+                })
+            #expect(try await logIn("New Horse 2").outcome == .ok)
+            runner.stop()
+            // Another one reads it again, if its predecessor had no time to say that it is done: it changes nothing.
+            runner = try gateway.start()
+            #expect(try await logIn("New Horse 2").outcome == .ok)
+            #expect(try scene.query("SELECT credential_version FROM identity.users").column(Int64.self) == [1])
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `what is past its budget is dropped before it is hashed`() async throws {
+            let late = try gateway.send(
+                CheckLogin(subject: ada, password: gateway.seal("x", SealingContext.password(subject: ada))),
+                at: ada.routingKey, budget: .milliseconds(1))
+            scene.clock.advance(by: .seconds(5))
+            let now = scene.clock
+            let runner = try gateway.start(now: { now.now })
+            let instance = scene.start()
+            #expect(try await logIn("Correct Horse 1").outcome == .invalidCredentials)
+            #expect(scene.told[late] == nil)
+            let ids = (0..<IdentityScene.partitions).flatMap { scene.log.records(of: TopicPartition(.identityCommands, $0)) }
+                .compactMap { $0.header(HeaderName.id).map { String(decoding: $0, as: UTF8.self) } }
+            #expect(!ids.contains(late.text))
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `junk in the work queue harms nobody`() async throws {
+            let instance = scene.start()
+            let producer = try scene.log.makeProducer(client: "junk")
+            let partition = TopicPartition(.identityChecks, IdentityScene.partition(of: ada))
+            let forged = OutgoingRecord(partition: partition, key: [1], headers: [], value: [1, 2, 3])
+            producer.append(forged) { _ in }
+            producer.append(scene.authenticator.sealed(forged)) { _ in }
+            let runner = try gateway.start()
+            #expect(try await logIn("x").outcome == .invalidCredentials)
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `two instances share the work`() async throws {
+            let instance = scene.start()
+            let runners = [try gateway.start(), try gateway.start()]
+            let subjects = (0..<24).map { scene.routing.subject(kind: .email, canonical: "\($0)@example.com") }
+            let ids = try subjects.map { subject in
+                try gateway.send(
+                    CheckLogin(subject: subject, password: gateway.seal("x", SealingContext.password(subject: subject))),
+                    at: subject.routingKey)
+            }
+            for id in ids { #expect(try await scene.answer(to: id).outcome == .invalidCredentials) }
+            for runner in runners { runner.stop() }
+            instance.stop()
+        }
+    }
+}
+
+/// A gateway that sends checks, and instances that work on them.
+final class CheckGateway: Sendable {
+    private let scene: IdentityScene
+    private let sealer = BoxSealer()
+    private let producer: any LogProducer
+
+    init(_ scene: IdentityScene) throws {
+        self.scene = scene
+        producer = try scene.log.makeProducer(client: "gateway")
+    }
+
+    func seal(_ text: String, _ context: [UInt8]) throws -> Box {
+        try sealer.seal(Array(text.utf8), to: scene.ownKey, context: context)
+    }
+
+    @discardableResult
+    func send(_ check: some Message, at home: RoutingKey, as id: MessageID = .random(), budget: Interval = .seconds(60)) throws
+        -> MessageID
+    {
+        let encoded = SchemaCodec.current.encode(check)
+        let client = try seal(#"{"address":"192.0.2.7","userAgent":"Phone 1"}"#, SealingContext.client(of: id))
+        let record = OutgoingRecord(
+            partition: TopicPartition(.identityChecks, home.partition(among: IdentityScene.partitions)), key: home.bytes,
+            headers: [
+                Header(HeaderName.id, id.text), Header(HeaderName.type, encoded.type),
+                Header(HeaderName.budget, String(budget.milliseconds)), Header(HeaderName.replyTo, scene.address.encoded),
+                Header(HeaderName.client, client.encoded),
+            ], value: encoded.data)
+        producer.append(scene.authenticator.sealed(record)) { _ in }
+        return id
+    }
+
+    func ask(_ check: some Message, at home: RoutingKey, as id: MessageID = .random()) async throws -> IdentityScene.Told {
+        try await scene.answer(to: send(check, at: home, as: id))
+    }
+
+    /// Starts an instance's workers.
+    func start(now: @escaping @Sendable () -> Timestamp? = { nil }) throws -> Workers {
+        Workers(
+            try CheckRunner(
+                log: scene.log, authenticator: scene.authenticator, secret: CheckScene.secret, routing: scene.routing,
+                opener: scene.opener, sealer: BoxSealer(), notifier: { nil }, cost: CheckScene.cost, threads: 2,
+                database: IdentityScene.configuration(of: scene.database),
+                context: ServiceContext(logger: Logger(service: "test", level: .error)), now: now))
+    }
+
+    final class Workers: Sendable {
+        private let thread: WorkerThread
+
+        init(_ runner: CheckRunner) {
+            thread = WorkerThread(name: "checks") { stop in try runner.serve(until: stop) }
+            thread.start()
+        }
+
+        func stop() {
+            thread.stop.raise()
+            _ = thread.join(within: .seconds(10))
+        }
+
+        deinit { stop() }
+    }
+}
