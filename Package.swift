@@ -104,7 +104,8 @@ let package = Package(
         library(
             "IdentityService", "Services/Identity/Service",
             [
-                "IdentityDomain", "EventLog", "EventSchema", "Crypto", "JSON", "HTTP", "LoopService", "Postgres", "Projections",
+                "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "LoopService", "Postgres",
+                "Projections",
                 "Runtime",
                 "Sealing",
             ],
@@ -151,7 +152,7 @@ let package = Package(
         tests(
             "IdentityTests",
             [
-                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Crypto", "JSON", "EventLog",
+                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Identifiers", "Crypto", "JSON", "EventLog",
                 "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),

@@ -8,7 +8,7 @@ internal import Runtime
 enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
-            "identity", "Users, sessions and verified addresses of Latchkey.", subcommands: [migrate, keys]
+            "identity", "Users, sessions and verified addresses of Latchkey.", subcommands: [migrate, keys, importing, user]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -48,6 +48,42 @@ enum Identity {
             return usage("identity keys [list] | rotate | retire KID")
         }
         return 0
+    }
+
+    private static let importing = Subcommand<IdentityConfiguration>(
+        "import", "FILE: brings users of another system, one JSON object a line, with their password hashes."
+    ) { configuration, _, arguments in
+        guard let path = arguments.first, arguments.count == 1 else { return usage("identity import FILE") }
+        return try await blocking { try ImportCommand.run(path, configuration) } ? 0 : ExitStatus.failure
+    }
+
+    private static let user = Subcommand<IdentityConfiguration>(
+        "user",
+        "show|disable|enable USER, groups USER [GROUP …]: a user by id, e-mail address or phone number; through the running services."
+    ) { configuration, _, arguments in
+        let change: UserOperations.Change?
+        switch (arguments.first, arguments.count) {
+        case ("show", 2): change = nil
+        case ("disable", 2): change = .disable
+        case ("enable", 2): change = .enable
+        case ("groups", 2...): change = .groups(Array(arguments.dropFirst(2)))
+        default: return usage("identity user show|disable|enable USER, identity user groups USER [GROUP …]")
+        }
+        let name = arguments[1]
+        return try await blocking {
+            let users = try UserOperations(configuration, log: ConfiguredLog.make(configuration.common))
+            guard let change else {
+                guard let text = try users.show(name) else {
+                    print(UserOperations.Answer.unknownUser)
+                    return ExitStatus.failure
+                }
+                print(text, terminator: "")
+                return 0
+            }
+            let answer = try users.change(name, change)
+            print(answer)
+            return answer == .done ? 0 : ExitStatus.failure
+        }
     }
 
     private static func usage(_ text: String) -> Int32 {

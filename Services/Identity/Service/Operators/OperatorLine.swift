@@ -1,0 +1,92 @@
+internal import Crypto
+internal import EventLog
+internal import EventSchema
+internal import Runtime
+
+/// An operator's line to the running Identity services: commands into the log, and the wait for what is said to them. Used from
+/// one thread; every call blocks.
+final class OperatorLine {
+    struct Request {
+        var id: MessageID
+        var command: any Message
+        /// Where it belongs.
+        var home: RoutingKey
+    }
+
+    private let consumer: any LogConsumer
+    private let producer: any LogProducer
+    private let authenticator: RecordAuthenticator
+    private let partitions: Int
+    private let address: ReplyAddress
+    /// How long an answer to one command is waited for. The command is dropped after that.
+    private let patience: Interval
+
+    init(log: any EventLog, authenticator: RecordAuthenticator, patience: Interval = .seconds(10)) throws(LogError) {
+        partitions = try log.describe().partitions
+        self.authenticator = authenticator
+        self.patience = patience
+        // Nothing secret is told to operators, so nobody keeps the other half.
+        address = ReplyAddress(
+            partition: 0, process: Random.bytes(16), publicKey: KeyPair.random().publicKey, request: Random.bytes(16))
+        consumer = try log.makeConsumer(client: "operator", group: nil)
+        do throws(LogError) {
+            producer = try log.makeProducer(client: "operator")
+            let replies = TopicPartition(.replies, Int(address.partition))
+            consumer.follow(replies, from: try consumer.bounds(of: replies).upperBound)
+        } catch {
+            consumer.close()
+            throw error
+        }
+    }
+
+    func close() {
+        producer.close()
+        consumer.close()
+    }
+
+    /// Sends all of them at once, and waits for their answers. Those that nobody has answered are missing.
+    func ask(_ requests: [Request]) throws -> [MessageID: Reply] {
+        let outcomes = Mailbox<LogError>()
+        for request in requests {
+            producer.append(record(of: request)) { result in
+                if case .failure(let error) = result { outcomes.send(error) }
+            }
+        }
+        var open = Set(requests.map(\.id))
+        var replies: [MessageID: Reply] = [:]
+        let deadline = ContinuousClock.now + .milliseconds(patience.milliseconds)
+        while !open.isEmpty, ContinuousClock.now < deadline {
+            if let error = outcomes.receive(within: .zero).first { throw error }
+            for case .records(_, let records) in try consumer.poll(timeout: .milliseconds(50)) {
+                for record in records {
+                    guard let (id, reply) = reply(in: record), open.remove(id) != nil else { continue }
+                    replies[id] = reply
+                }
+            }
+        }
+        return replies
+    }
+
+    private func record(of request: Request) -> OutgoingRecord {
+        let encoded = SchemaCodec.current.encode(request.command)
+        let partition = TopicPartition(.identityCommands, request.home.partition(among: partitions))
+        return authenticator.sealed(
+            OutgoingRecord(
+                partition: partition, key: request.home.bytes,
+                headers: [
+                    Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, request.id.text),
+                    Header(HeaderName.type, encoded.type), Header(HeaderName.source, "/operator"),
+                    Header(HeaderName.contentType, "application/json"),
+                    Header(HeaderName.budget, String(patience.milliseconds)), Header(HeaderName.replyTo, address.encoded),
+                ], value: encoded.data))
+    }
+
+    private func reply(in record: Record) -> (MessageID, Reply)? {
+        guard record.key == address.process, case .authentic = authenticator.verify(record),
+            let cause = record.header(HeaderName.causation).flatMap({ MessageID(String(decoding: $0, as: UTF8.self)) }),
+            let type = record.header(HeaderName.type).map({ String(decoding: $0, as: UTF8.self) }),
+            let reply = try? SchemaCodec.current.decode(Reply.self, type: type, data: record.value)
+        else { return nil }
+        return (cause, reply)
+    }
+}
