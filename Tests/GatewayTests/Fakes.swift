@@ -185,7 +185,7 @@ struct TestGateway {
         let observer = RequestObserver(
             logger: Logger(service: "gateway", level: .debug, sink: logs), metrics: metrics, trusting: proxies)
         application = HTTPApplication(
-            router: api.router(withAccounts: true), configuration: rules, failures: APIFailures(), observe: [observer.observe])
+            router: api.router(), configuration: rules, failures: APIFailures(), observe: [observer.observe])
         client = InMemoryClient(application, peer: peer)
     }
 

@@ -23,6 +23,27 @@ import Testing
                 == true)
     }
 
+    @Test func `names the endpoints of accounts, and who must show a token`() async throws {
+        let paths = try #require(try await document()["paths"])
+        let open = [
+            "/api/onboarding/session", "/api/auth/register", "/api/auth/login", "/api/auth/refresh", "/api/auth/forgot-password",
+            "/api/auth/verify-reset-code", "/api/auth/reset-password",
+        ]
+        for path in open {
+            #expect(paths[path]?["post"] != nil && paths[path]?["post"]?["security"] == nil, "\(path)")
+        }
+        let closed = [
+            ("/api/onboarding/session", "get"), ("/api/onboarding/session", "patch"), ("/api/onboarding/complete", "post"),
+            ("/api/auth/logout", "post"), ("/api/auth/logout-all", "post"), ("/api/auth/me", "get"), ("/api/auth/me", "patch"),
+            ("/api/auth/me", "delete"), ("/api/auth/sessions", "get"), ("/api/auth/sessions/{id}", "delete"),
+            ("/api/auth/change-password", "post"),
+        ]
+        for (path, method) in closed {
+            #expect(paths[path]?[method]?["security"] != nil, "\(path)")
+            #expect(paths[path]?[method]?["responses"]?["401"] != nil, "\(path)")
+        }
+    }
+
     @Test func `names every error code`() async throws {
         let codes = try await document()["components"]?["schemas"]?["Error"]?["properties"]?["error"]?["properties"]?["code"]?[
             "enum"]

@@ -49,9 +49,7 @@ public struct GatewayAPI: Sendable {
 
     /// A request passes, from the outside: what is away → its address → its JSON → its idempotency key → the endpoint, which
     /// counts it, reads its fields, and sends its command.
-    public func router() -> Router { router(withAccounts: false) }
-
-    func router(withAccounts: Bool) -> Router {
+    public func router() -> Router {
         let limiter = Limiter(
             rates: rates, counter: counter,
             key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
@@ -78,7 +76,7 @@ public struct GatewayAPI: Sendable {
         ) { router in
             router.post("/verification/send", send.answer)
             router.post("/verification/confirm", confirm.answer)
-            if withAccounts { routes.add(to: &router) }
+            routes.add(to: &router)
         }
         router.get("/.well-known/jwks.json", middleware: [failFast], KeySet(keys: tokenKeys).answer)
         let document = Response.json(OpenAPIDocument.make(channels), headers: ["Cache-Control": "public, max-age=300"])

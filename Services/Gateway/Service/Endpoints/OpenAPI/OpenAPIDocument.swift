@@ -6,22 +6,32 @@ import Runtime
 /// The HTTP contract for machines: OpenAPI 3.1, made from the same names as the code.
 enum OpenAPIDocument {
     static func make(_ channels: VerificationChannels) -> JSON {
-        [
-            "openapi": "3.1.0",
-            "info": ["title": "Latchkey", "version": .string(Version.current)],
-            "paths": [
-                "/api/verification/send": ["post": send(channels)],
-                "/api/verification/confirm": ["post": confirm(channels)],
-                "/healthz": ["get": operation("Whether the process answers", text: ["200": "It does"])],
-                "/readyz": [
-                    "get": operation("Whether requests can be served", text: ["200": "They can", "503": "What is waited for"])
-                ],
-                "/metrics": ["get": operation("Metrics for Prometheus", text: ["200": "Text exposition format 0.0.4"])],
-                "/openapi.json": ["get": ["summary": "This document", "responses": ["200": ["description": "OpenAPI 3.1"]]]],
+        var paths: JSONObject = [
+            "/api/verification/send": ["post": send(channels)],
+            "/api/verification/confirm": ["post": confirm(channels)],
+        ]
+        for (path, operations) in accounts(channels) { paths[path] = operations }
+        for (path, operations) in operational { paths[path] = operations }
+        var schemas = accountSchemas
+        schemas["Error"] = error
+        schemas["Success"] = success(optional: ["message": ["type": "string"]])
+        return [
+            "openapi": "3.1.0", "info": ["title": "Latchkey", "version": .string(Version.current)], "paths": .object(paths),
+            "components": [
+                "schemas": .object(schemas), "parameters": parameters, "headers": headers,
+                "securitySchemes": ["bearer": ["type": "http", "scheme": "bearer", "bearerFormat": "JWT"]],
             ],
-            "components": ["schemas": ["Error": error, "Success": success()], "parameters": parameters, "headers": headers],
         ]
     }
+
+    private static let operational: JSONObject = [
+        "/healthz": ["get": operation("Whether the process answers", text: ["200": "It does"])],
+        "/readyz": [
+            "get": operation("Whether requests can be served", text: ["200": "They can", "503": "What is waited for"])
+        ],
+        "/metrics": ["get": operation("Metrics for Prometheus", text: ["200": "Text exposition format 0.0.4"])],
+        "/openapi.json": ["get": ["summary": "This document", "responses": ["200": ["description": "OpenAPI 3.1"]]]],
+    ]
 
     // MARK: Operations
 
@@ -49,28 +59,41 @@ enum OpenAPIDocument {
             answer: ["$ref": "#/components/schemas/Success"], errors: [.validation, .invalidOTP, .maxAttemptsExceeded])
     }
 
-    /// - Parameter errors: those of the endpoint itself; what every endpoint has is added.
-    private static func operation(
-        _ summary: String, _ description: String, fields: JSONObject, answer: JSON, errors: [ErrorCode]
+    /// - Parameters:
+    ///   - fields: of the body; without any there is none.
+    ///   - parameter: in the path.
+    ///   - bearer: whether a token has to be presented.
+    ///   - errors: those of the endpoint itself; what every endpoint has is added.
+    static func operation(
+        _ summary: String, _ description: String, fields: JSONObject = [:], optional: Set<String> = [], parameter: String? = nil,
+        status: Int = 200, answer: JSON, bearer: Bool = false, errors: [ErrorCode] = []
     ) -> JSON {
         let all: [ErrorCode] =
-            errors + [
+            errors + (bearer ? [.unauthenticated] : []) + [
                 .payloadTooLarge, .unsupportedMediaType, .idempotencyConflict, .rateLimited, .internalError, .unavailable,
                 .timeout,
             ]
-        var responses: JSONObject = ["200": response("Success", answer)]
+        var responses: JSONObject = ["\(status)": response("Success", answer)]
         for (status, codes) in Dictionary(grouping: all, by: \.status).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let names = codes.map(\.rawValue).joined(separator: ", ")
             responses[status.description] = response(
                 names, ["$ref": "#/components/schemas/Error"],
                 retryAfter: codes.contains(.rateLimited) || codes.contains(.unavailable))
         }
-        let body: JSON = ["required": true, "content": ["application/json": ["schema": object(fields)]]]
-        return [
-            "summary": .string(summary), "description": .string(description),
-            "parameters": .array(parameters.object?.keys.map { ["$ref": "#/components/parameters/\($0)"] } ?? []),
-            "requestBody": body, "responses": .object(responses),
+        var named = parameters.object?.keys.map { ["$ref": "#/components/parameters/\($0)"] as JSON } ?? []
+        if let parameter {
+            named.append(["name": .string(parameter), "in": "path", "required": true, "schema": ["type": "string"]])
+        }
+        var operation: JSONObject = [
+            "summary": .string(summary), "description": .string(description), "parameters": .array(named),
         ]
+        if !fields.isEmpty {
+            let body = object(fields, optional: optional)
+            operation["requestBody"] = ["required": true, "content": ["application/json": ["schema": body]]]
+        }
+        operation["responses"] = .object(responses)
+        if bearer { operation["security"] = [["bearer": []]] }
+        return .object(operation)
     }
 
     private static func operation(_ summary: String, text responses: KeyValuePairs<String, String>) -> JSON {
@@ -92,6 +115,10 @@ enum OpenAPIDocument {
     // MARK: Components
 
     private static let parameters: JSON = [
+        "X-Device-Token": [
+            "name": .string(KnownDevice.header), "in": "header", "schema": ["type": "string"],
+            "description": "As an answer that signs in gave it: a device of the account has budgets of its own.",
+        ],
         "Idempotency-Key": [
             "name": .string(IdempotentRequest.header), "in": "header",
             "schema": ["type": "string", "minLength": 1, "maxLength": 255],
@@ -121,11 +148,13 @@ enum OpenAPIDocument {
             ], optional: ["fields"]),
     ])
 
-    private static func success(_ more: JSONObject = [:]) -> JSON {
-        object(JSONObject([("success", ["const": true])] + more.map { ($0.key, $0.value) }))
+    static func success(_ more: JSONObject = [:], optional: JSONObject = [:]) -> JSON {
+        var members: JSONObject = ["success": ["const": true]]
+        for part in [more, optional] { for (name, schema) in part { members[name] = schema } }
+        return object(members, optional: Set(optional.keys))
     }
 
-    private static func object(_ properties: JSONObject, optional: Set<String> = []) -> JSON {
+    static func object(_ properties: JSONObject, optional: Set<String> = []) -> JSON {
         let required = properties.keys.filter { !optional.contains($0) }.map { JSON.string($0) }
         return ["type": "object", "required": .array(required), "properties": .object(properties)]
     }
