@@ -27,8 +27,6 @@ final class RevocationMemory: Sendable {
         }
     }
 
-    var isFresh: Bool { state.withLock { $0.freshAt.map { ContinuousClock.now - $0 <= Self.patience } ?? false } }
-
     func end(_ sessions: [SessionID]) {
         guard !sessions.isEmpty else { return }
         let named = Set(sessions)
