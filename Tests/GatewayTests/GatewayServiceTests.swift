@@ -199,7 +199,9 @@ private struct StagedGateway {
                 return await group.reduce(into: [(HTTPStatus?, Duration)]()) { $0.append($1) }
             }
             try await Stage.thread.run { stage.server.thaw() }
-            #expect(statuses.allSatisfy { $0.0 == .serviceUnavailable && $0.1 < .seconds(8) })
+            #expect(
+                statuses.allSatisfy { $0.0 == .serviceUnavailable && $0.1 < .seconds(8) },
+                "\(Set(statuses.map { "\($0.0?.description ?? "none") after \($0.1.components.seconds) s" }))")
             try await gateway.untilReady()
             while try await gateway.send().status != .ok { try await Task.sleep(for: .milliseconds(10)) }
             #expect(await gateway.stop() == 0)
