@@ -189,19 +189,13 @@ private struct StagedGateway {
         try await stage.playing {
             let gateway = try await stage.gateway()
             try await Stage.thread.run { stage.server.freeze() }
-            let statuses = await withTaskGroup(of: (HTTPStatus?, Duration).self) { group in
-                for _ in 0..<50 {
-                    group.addTask {
-                        let start = ContinuousClock.now
-                        return (try? await gateway.send().status, ContinuousClock.now - start)
-                    }
-                }
-                return await group.reduce(into: [(HTTPStatus?, Duration)]()) { $0.append($1) }
+            // Before their deadlines, which would end them with a time-out.
+            let statuses = await withTaskGroup(of: HTTPStatus?.self) { group in
+                for _ in 0..<50 { group.addTask { try? await gateway.send().status } }
+                return await group.reduce(into: [HTTPStatus?]()) { $0.append($1) }
             }
             try await Stage.thread.run { stage.server.thaw() }
-            #expect(
-                statuses.allSatisfy { $0.0 == .serviceUnavailable && $0.1 < .seconds(8) },
-                "\(Set(statuses.map { "\($0.0?.description ?? "none") after \($0.1.components.seconds) s" }))")
+            #expect(statuses.allSatisfy { $0 == .serviceUnavailable }, "\(Set(statuses.map { $0?.description ?? "none" }))")
             try await gateway.untilReady()
             while try await gateway.send().status != .ok { try await Task.sleep(for: .milliseconds(10)) }
             #expect(await gateway.stop() == 0)
