@@ -46,7 +46,12 @@ final class Listener: Sendable {
             while true {
                 let socket = accept(listener, nil, nil)
                 if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
-                guard socket >= 0 else { return }
+                guard socket >= 0 else {
+                    // Here and not in `stop`: a descriptor that is closed while this thread is on its way to it may be another
+                    // listener's by then.
+                    close(listener)
+                    return
+                }
                 let number = state.withLock { state in
                     state.connections += 1
                     state.sockets[state.connections] = socket
@@ -77,7 +82,6 @@ final class Listener: Sendable {
         }
         guard isFirst else { return }
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         hangUp()
     }
 }
