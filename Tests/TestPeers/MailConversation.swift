@@ -33,10 +33,12 @@ struct MailConversation {
         return wire.encrypt(context)
     }
 
-    /// Answers as the test wants it, or as usual. Returns whether it was as usual.
+    /// Answers as the test wants it, or as usual, and then after `note`: who has the answer may look at once for what it led
+    /// to. Returns whether it was as usual.
     @discardableResult
-    private func answer(_ step: String, _ usual: String) -> Bool {
+    private func answer(_ step: String, _ usual: String, note: () -> Void = {}) -> Bool {
         guard let reaction = server.settings.react(step, number) else {
+            note()
             wire.write(usual + "\r\n")
             return true
         }
@@ -110,7 +112,7 @@ struct MailConversation {
                 let mail = MailServer.Mail(
                     sender: sender?.address ?? "", recipients: recipients, content: content, isEncrypted: wire.isEncrypted,
                     user: user, connection: number, parameters: sender?.parameters ?? "")
-                if answer("content", "250 2.0.0 taken") { server.state.withLock { $0.mails.append(mail) } }
+                answer("content", "250 2.0.0 taken") { server.state.withLock { $0.mails.append(mail) } }
                 return
             }
             content += (line.first == UInt8(ascii: ".") ? line[1...] : line[...]) + Array("\r\n".utf8)
