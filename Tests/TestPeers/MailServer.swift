@@ -60,7 +60,8 @@ public final class MailServer: Sendable {
         listener = try Listener(port: port)
         listener.start { [weak self] wire, number in
             guard let self else { return }
-            self.state.withLock { $0.connections = number }
+            // Threads may come here in another order than their connections came in.
+            self.state.withLock { $0.connections = max($0.connections, number) }
             var conversation = MailConversation(wire, number: number, server: self)
             conversation.run()
         }
