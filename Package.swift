@@ -188,3 +188,19 @@ if let wanted = Context.environment["LATCHKEY_TESTS"], !wanted.isEmpty {
     let kept = wanted == "optimised" ? optimised : wanted.split(separator: ",").map { String($0) }
     package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
 }
+
+// What `compose/bench` measures with: a load generator, and programs that do as little as possible.
+if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
+    let folder = "Tests/Benchmarks"
+    package.targets += [
+        .executableTarget(name: "load", path: "\(folder)/Load", swiftSettings: strict),
+        .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
+        .executableTarget(
+            name: "limit-server", path: "\(folder)/Limits/Server", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .executableTarget(
+            name: "limit-kafka", dependencies: ["CMeasurement"], path: "\(folder)/Limits/Kafka",
+            linkerSettings: [.linkedLibrary("rdkafka")]),
+        .executableTarget(
+            name: "limit-postgres", dependencies: ["CMeasurement", "CPostgres"], path: "\(folder)/Limits/Postgres"),
+    ]
+}
