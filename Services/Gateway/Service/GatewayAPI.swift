@@ -54,16 +54,10 @@ public struct GatewayAPI: Sendable {
             rates: rates, counter: counter,
             key: HKDFSHA256.derive(secret: secret, info: Array("latchkey.gateway.limits.v1".utf8), count: 32),
             metrics: metrics)
-        let send = SendCode(
-            channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
-            sealer: sealer, commands: commands)
-        let confirm = ConfirmCode(
-            channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
-            sealer: sealer, commands: commands)
-        let services = AccountServices(
+        let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
             sealer: sealer, commands: commands, verifier: verifier, revocations: revocations, proofRequired: proofRequired)
-        let routes = AccountRoutes(services: services, send: send, confirm: confirm)
+        let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)
 
         var router = Router()
@@ -74,8 +68,6 @@ public struct GatewayAPI: Sendable {
                 Idempotency(store: answers, secret: secret, lease: lease),
             ]
         ) { router in
-            router.post("/verification/send", send.answer)
-            router.post("/verification/confirm", confirm.answer)
             routes.add(to: &router)
         }
         router.get("/.well-known/jwks.json", middleware: [failFast], KeySet(keys: tokenKeys).answer)

@@ -9,6 +9,8 @@ struct KnownDevice: Sendable {
     var token: String
     var digest: Digest
 
+    static func isPresented(in request: Request) -> Bool { request.headers[header] != nil }
+
     /// `nil` where no token of a device of the account was presented. The look-up is the same for accounts that are not there.
     static func find(
         in request: Request, of account: AccountReference?, routing: Routing, devices: any DeviceDirectory

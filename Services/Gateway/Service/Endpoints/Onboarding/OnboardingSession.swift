@@ -5,7 +5,7 @@ import JSON
 
 /// `GET` and `PATCH /api/onboarding/session`, and `POST /api/onboarding/complete`, with an onboarding token.
 struct OnboardingSession: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     @Sendable func read(_ request: Request, _ context: RequestContext) async throws -> Response {
         let onboarding = try await services.verifier.onboarding(of: request)

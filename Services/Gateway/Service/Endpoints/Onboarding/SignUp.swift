@@ -5,7 +5,7 @@ import JSON
 
 /// `POST /api/onboarding/session` and `POST /api/auth/register`. A code is confirmed first; the sign-up names that confirmation.
 struct SignUp: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
     let confirm: ConfirmCode
     let kind: SignUpKind
 

@@ -6,7 +6,7 @@ import JSON
 /// `POST /api/auth/login`. Whether there is an account makes no difference here: its device is looked for, and the password goes
 /// to Identity sealed.
 struct LogInWithPassword: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await services.admit(request, context, to: .login)
@@ -17,8 +17,7 @@ struct LogInWithPassword: Sendable {
 
         let subject = identifier.subject(by: services.routing)
         let account = try await services.accounts.account(of: subject)
-        let device = try await KnownDevice.find(
-            in: request, of: account, routing: services.routing, devices: services.devices)
+        let device = try await services.device(request, of: account)
         let answer = AccountAnswers.response { .success(AccountAnswers.signedIn($0, device: device?.token)) }
         let reply = try await services.commands.reply { attempt in
             let check = CheckLogin(

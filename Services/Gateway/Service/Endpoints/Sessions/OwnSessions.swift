@@ -4,7 +4,7 @@ import JSON
 
 /// `logout`, `logout-all` and `/api/auth/sessions`: the sessions of who asks.
 struct OwnSessions: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     /// With an access token, or, where that is none any more, with a refresh token.
     @Sendable func logOut(_ request: Request, _ context: RequestContext) async throws -> Response {

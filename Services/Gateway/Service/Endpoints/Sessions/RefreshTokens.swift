@@ -4,7 +4,7 @@ import JSON
 
 /// `POST /api/auth/refresh`: the tokens after these.
 struct RefreshTokens: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await services.admit(request, context, to: .refresh)

@@ -4,7 +4,7 @@ import JSON
 
 /// `/api/auth/me` and `change-password`: what users do to themselves.
 struct OwnUser: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     @Sendable func read(_ request: Request, _ context: RequestContext) async throws -> Response {
         let caller = try context.caller()

@@ -4,7 +4,7 @@ import JSON
 
 /// Changes of a profile on their way: of a user, or of an onboarding session.
 struct ProfileUpdate: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
     let target: ProfileTarget
     let patch: JSONObject
 

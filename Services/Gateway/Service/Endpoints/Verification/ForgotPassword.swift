@@ -4,7 +4,7 @@ import JSON
 
 /// `POST /api/auth/forgot-password`: `send` with `password_reset`, in another format.
 struct ForgotPassword: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
     let send: SendCode
 
     static let message = "If an account exists for that email, a reset code has been sent."

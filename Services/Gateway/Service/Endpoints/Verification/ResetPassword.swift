@@ -5,7 +5,7 @@ import JSON
 /// `POST /api/auth/reset-password`. What is wrong with the new password costs nothing; after that the token is consumed, whatever
 /// follows.
 struct ResetPassword: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
 
     static let message = "Password reset. Please log in with your new password."
 

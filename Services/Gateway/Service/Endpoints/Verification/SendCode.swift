@@ -9,19 +9,12 @@ import JSON
 /// For every purpose and every address the same is done: the budget of the day is counted, account and device are looked up,
 /// a command goes to Verification, and the answer is the same whatever came of it.
 struct SendCode: Sendable {
-    let channels: VerificationChannels
-    let routing: Routing
-    let limiter: Limiter
-    let accounts: any AccountDirectory
-    let devices: any DeviceDirectory
-    let keys: any RecipientKeys
-    let sealer: BoxSealer
-    let commands: any CommandPath
+    let services: EndpointServices
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = context[JSONBody.self] ?? .object([:])
         let isReset = body["purpose"]?.string == Purpose.passwordReset.rawValue
-        try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: isReset ? .forgotPassword : .send)
+        try await services.admit(request, context, to: isReset ? .forgotPassword : .send)
         let (identifier, purpose) = try read(body)
         return try await issue(identifier, purpose, request, context) { reply in
             APIError(reply)?.response ?? .success(reply.data ?? [:])
@@ -33,28 +26,27 @@ struct SendCode: Sendable {
         _ identifier: Identifier, _ purpose: Purpose, _ request: Request, _ context: RequestContext,
         answer: @escaping @Sendable (Reply) -> Response
     ) async throws -> Response {
-        let subject = identifier.subject(by: routing)
-        async let isOver = limiter.isOverDailySends(subject, purpose)
-        async let found = accounts.account(of: subject)
+        let subject = identifier.subject(by: services.routing)
+        async let isOver = services.limiter.isOverDailySends(subject, purpose)
+        async let found = services.accounts.account(of: subject)
         let (overDailyLimit, account) = try await (isOver, found)
-        let device = try await KnownDevice.find(in: request, of: account, routing: routing, devices: devices)
+        let device = try await services.device(request, of: account)
 
-        guard let notifier = keys.current(.notifier) else { throw APIError.unavailable }
-        let recipient = try sealer.seal(
-            Array(identifier.text.utf8), to: notifier, context: SealingContext.recipient(subject: subject, purpose: purpose))
+        let recipient = try services.seal(
+            Array(identifier.text.utf8), SealingContext.recipient(subject: subject, purpose: purpose), to: .notifier)
         let command = IssueCode(
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
             overDailyLimit: overDailyLimit, decoy: purpose == .passwordReset && account == nil,
             account: purpose == .passwordReset ? account : nil, device: device?.digest)
-        return try await commands.ask(OutgoingCommand(command, about: subject, for: request, context, answer: answer))
+        return try await services.commands.ask(OutgoingCommand(command, about: subject, for: request, context, answer: answer))
     }
 
     func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
         var fields = try FieldReader(body)
-        let channel = fields.choice("channel", of: channels.channels)
-        let kind = channel ?? fields.channel(ofPurpose: "purpose", by: channels)
-        let identifier = fields.identifier("identifier", for: kind, by: channels)
-        let purpose = fields.choice("purpose", of: channels.purposes)
+        let channel = fields.choice("channel", of: services.channels.channels)
+        let kind = channel ?? fields.channel(ofPurpose: "purpose", by: services.channels)
+        let identifier = fields.identifier("identifier", for: kind, by: services.channels)
+        let purpose = fields.choice("purpose", of: services.channels.purposes)
         if let channel, let purpose, purpose.channel != channel {
             fields.refuse("purpose", "Goes with channel \"\(purpose.channel.rawValue)\".")
         }

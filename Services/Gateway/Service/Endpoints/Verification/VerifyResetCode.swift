@@ -4,7 +4,7 @@ import JSON
 
 /// `POST /api/auth/verify-reset-code`: a right code becomes a reset token.
 struct VerifyResetCode: Sendable {
-    let services: AccountServices
+    let services: EndpointServices
     let confirm: ConfirmCode
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {

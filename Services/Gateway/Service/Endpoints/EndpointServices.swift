@@ -3,8 +3,8 @@ import EventSchema
 import HTTP
 import JSON
 
-/// What the endpoints of accounts share.
-struct AccountServices: Sendable {
+/// What the endpoints share.
+struct EndpointServices: Sendable {
     var channels: VerificationChannels
     var routing: Routing
     var limiter: Limiter
@@ -18,10 +18,15 @@ struct AccountServices: Sendable {
     /// Whether a sign-up is told of an account, or makes one, only with a code.
     var proofRequired: Bool
 
-    /// Throws `UNAVAILABLE` while Identity's key is not known.
-    func seal(_ bytes: [UInt8], _ context: [UInt8]) throws -> Box {
-        guard let identity = keys.current(.identity) else { throw APIError.unavailable }
-        return try sealer.seal(bytes, to: identity, context: context)
+    /// Throws `UNAVAILABLE` while the service's key is not known.
+    func seal(_ bytes: [UInt8], _ context: [UInt8], to service: ServiceName = .identity) throws -> Box {
+        guard let key = keys.current(service) else { throw APIError.unavailable }
+        return try sealer.seal(bytes, to: key, context: context)
+    }
+
+    /// The device that a request comes from, where it belongs to the account that the request names.
+    func device(_ request: Request, of account: AccountReference?) async throws -> KnownDevice? {
+        try await KnownDevice.find(in: request, of: account, routing: routing, devices: devices)
     }
 
     /// Counts a request of a client.

@@ -2,13 +2,16 @@ import EventSchema
 import HTTP
 import JSON
 
-/// The endpoints of accounts, below `/api`.
-struct AccountRoutes: Sendable {
-    let services: AccountServices
-    let send: SendCode
-    let confirm: ConfirmCode
+/// The endpoints of codes and accounts, below `/api`.
+struct EndpointRoutes: Sendable {
+    let services: EndpointServices
 
     func add(to router: inout Router) {
+        let send = SendCode(services: services)
+        let confirm = ConfirmCode(services: services)
+        router.post("/verification/send", send.answer)
+        router.post("/verification/confirm", confirm.answer)
+
         let onboarding = OnboardingSession(services: services)
         router.post("/onboarding/session", SignUp(services: services, confirm: confirm, kind: .onboarding).answer)
         router.get("/onboarding/session", onboarding.read)
