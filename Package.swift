@@ -53,6 +53,8 @@ let package = Package(
         system("CIDN2", pkgConfig: "libidn2", apt: "libidn2-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CKafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
+        .target(
+            name: "CListedPasswords", path: "Shared/C/CListedPasswords", exclude: ["LICENSE.zxcvbn", "passwords.txt"]),
         .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
 
         // What the services share.
@@ -83,10 +85,10 @@ let package = Package(
         library(
             "GatewayService", "Services/Gateway/Service",
             [
-                "EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "Postgres", "Runtime",
-                "Sealing",
+                "CListedPasswords", "EventLog", "LoopService", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP",
+                "Postgres", "Runtime", "Sealing",
             ],
-            exclude: ["Requests/Passwords/LICENSE.zxcvbn"], resources: [.embedInCode("Migrations")]),
+            resources: [.embedInCode("Migrations")]),
         service("gateway", "Services/Gateway/Main", ["GatewayService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
         // Verification
         library("VerificationDomain", "Services/Verification/Domain", ["EventSchema"]),

@@ -1,3 +1,4 @@
+import CListedPasswords
 import Identifiers
 
 /// What the contract asks of a new password. Each rule that is missed has its message.
@@ -45,9 +46,11 @@ enum PasswordRule: CaseIterable {
     }
 
     /// By bytes, as the list is ASCII.
-    private static let common: Set<[UInt8]> = ListedPasswords.text.withUTF8Buffer { buffer in
-        Set(buffer.split(separator: UInt8(ascii: "\n")).map { Array($0) })
-    }
+    private static let common: Set<[UInt8]> = {
+        var count = 0
+        let list = UnsafeRawBufferPointer(start: latchkey_listed_passwords(&count), count: count)
+        return Set(list.split(separator: UInt8(ascii: "\n")).map { Array($0) })
+    }()
 }
 
 extension FieldReader {
