@@ -1,16 +1,24 @@
 internal import Crypto
-internal import EventLog
-internal import EventSchema
+public import EventLog
+public import EventSchema
 internal import Runtime
 
-/// An operator's line to the running Identity services: commands into the log, and the wait for what is said to them. Used from
-/// one thread; every call blocks.
-final class OperatorLine {
-    struct Request {
-        var id: MessageID
-        var command: any Message
+/// An operator's line to the running services: commands into the log, and the wait for what is said to them. Used from one
+/// thread; every call blocks.
+public final class OperatorLine {
+    public struct Request {
+        public var id: MessageID
+        public var command: any Message
         /// Where it belongs.
-        var home: RoutingKey
+        public var home: RoutingKey
+        public var subject: Subject?
+
+        public init(id: MessageID = .random(), command: any Message, home: RoutingKey, subject: Subject? = nil) {
+            self.id = id
+            self.command = command
+            self.home = home
+            self.subject = subject
+        }
     }
 
     private let consumer: any LogConsumer
@@ -21,7 +29,7 @@ final class OperatorLine {
     /// How long an answer to one command is waited for. The command is dropped after that.
     private let patience: Interval
 
-    init(log: any EventLog, authenticator: RecordAuthenticator, patience: Interval = .seconds(10)) throws(LogError) {
+    public init(log: any EventLog, authenticator: RecordAuthenticator, patience: Interval) throws(LogError) {
         partitions = try log.describe().partitions
         self.authenticator = authenticator
         self.patience = patience
@@ -39,13 +47,13 @@ final class OperatorLine {
         }
     }
 
-    func close() {
+    public func close() {
         producer.close()
         consumer.close()
     }
 
     /// Sends all of them at once, and waits for their answers. Those that nobody has answered are missing.
-    func ask(_ requests: [Request]) throws -> [MessageID: Reply] {
+    public func ask(_ requests: [Request]) throws -> [MessageID: Reply] {
         let outcomes = Mailbox<LogError>()
         for request in requests {
             producer.append(record(of: request)) { result in
@@ -69,16 +77,16 @@ final class OperatorLine {
 
     private func record(of request: Request) -> OutgoingRecord {
         let encoded = SchemaCodec.current.encode(request.command)
-        let partition = TopicPartition(.identityCommands, request.home.partition(among: partitions))
+        let partition = TopicPartition(type(of: request.command).type.topic, request.home.partition(among: partitions))
+        var headers = [
+            Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, request.id.text),
+            Header(HeaderName.type, encoded.type), Header(HeaderName.source, "/operator"),
+            Header(HeaderName.contentType, "application/json"),
+            Header(HeaderName.budget, String(patience.milliseconds)), Header(HeaderName.replyTo, address.encoded),
+        ]
+        if let subject = request.subject { headers.append(Header(HeaderName.subject, subject.base64url)) }
         return authenticator.sealed(
-            OutgoingRecord(
-                partition: partition, key: request.home.bytes,
-                headers: [
-                    Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, request.id.text),
-                    Header(HeaderName.type, encoded.type), Header(HeaderName.source, "/operator"),
-                    Header(HeaderName.contentType, "application/json"),
-                    Header(HeaderName.budget, String(patience.milliseconds)), Header(HeaderName.replyTo, address.encoded),
-                ], value: encoded.data))
+            OutgoingRecord(partition: partition, key: request.home.bytes, headers: headers, value: encoded.data))
     }
 
     private func reply(in record: Record) -> (MessageID, Reply)? {
