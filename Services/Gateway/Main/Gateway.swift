@@ -19,10 +19,6 @@ enum Gateway {
         program.main()
     }
 
-    private static let migrate = Subcommand<GatewayConfiguration>(
-        "migrate", "Brings the schema of the gateways up to date, and ends."
-    ) { configuration, _, _ in
-        try Preparation.apply([GatewaySchema.migrations], GatewayService.database(configuration.common))
-        return 0
-    }
+    private static let migrate = Subcommand<GatewayConfiguration>.migrate(
+        "the schema of the gateways", { [GatewaySchema.migrations] }, over: { GatewayService.database($0.common) })
 }

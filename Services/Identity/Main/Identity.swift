@@ -18,14 +18,8 @@ enum Identity {
         }.main()
     }
 
-    private static let migrate = Subcommand<IdentityConfiguration>(
-        "migrate", "Brings the schemas of Identity up to date, and ends."
-    ) { configuration, _, _ in
-        _ = try await blocking {
-            try Preparation.apply(IdentityService.migrations(), IdentityService.database(configuration.common))
-        }
-        return 0
-    }
+    private static let migrate = Subcommand<IdentityConfiguration>.migrate(
+        "the schemas of Identity", { try IdentityService.migrations() }, over: { IdentityService.database($0.common) })
 
     private static let keys = Subcommand<IdentityConfiguration>(
         "keys",
@@ -34,18 +28,18 @@ enum Identity {
         let operations = SigningKeyOperations(configuration)
         switch (arguments.first ?? "list", arguments.count) {
         case ("list", 0...1):
-            print(try await blocking { try operations.list() }, terminator: "")
+            print(try await BlockingPool.runOnce(name: "subcommand") { try operations.list() }, terminator: "")
         case ("rotate", 1):
-            print("tokens are signed by \(try await blocking { try operations.rotate() })")
+            print("tokens are signed by \(try await BlockingPool.runOnce(name: "subcommand") { try operations.rotate() })")
         case ("retire", 2):
             let kid = arguments[1]
-            if let problem = try await blocking({ try operations.retire(kid) }) {
+            if let problem = try await BlockingPool.runOnce(name: "subcommand", { try operations.retire(kid) }) {
                 print(problem)
                 return ExitStatus.failure
             }
             print("no token of \(kid) counts any more")
         default:
-            return usage("identity keys [list] | rotate | retire KID")
+            return ExitStatus.usage("identity keys [list] | rotate | retire KID")
         }
         return 0
     }
@@ -53,8 +47,9 @@ enum Identity {
     private static let importing = Subcommand<IdentityConfiguration>(
         "import", "FILE: brings users of another system, one JSON object a line, with their password hashes."
     ) { configuration, _, arguments in
-        guard let path = arguments.first, arguments.count == 1 else { return usage("identity import FILE") }
-        return try await blocking { try ImportCommand.run(path, configuration) } ? 0 : ExitStatus.failure
+        guard let path = arguments.first, arguments.count == 1 else { return ExitStatus.usage("identity import FILE") }
+        return try await BlockingPool.runOnce(name: "subcommand") { try ImportCommand.run(path, configuration) }
+            ? 0 : ExitStatus.failure
     }
 
     private static let user = Subcommand<IdentityConfiguration>(
@@ -67,10 +62,10 @@ enum Identity {
         case ("disable", 2): change = .disable
         case ("enable", 2): change = .enable
         case ("groups", 2...): change = .groups(Array(arguments.dropFirst(2)))
-        default: return usage("identity user show|disable|enable USER, identity user groups USER [GROUP …]")
+        default: return ExitStatus.usage("identity user show|disable|enable USER, identity user groups USER [GROUP …]")
         }
         let name = arguments[1]
-        return try await blocking {
+        return try await BlockingPool.runOnce(name: "subcommand") {
             let users = try UserOperations(configuration, log: ConfiguredLog.make(configuration.common))
             guard let change else {
                 guard let text = try users.show(name) else {
@@ -84,17 +79,5 @@ enum Identity {
             print(answer)
             return answer == .done ? 0 : ExitStatus.failure
         }
-    }
-
-    private static func usage(_ text: String) -> Int32 {
-        print("usage: \(text)")
-        return ExitStatus.usage
-    }
-
-    /// Off Swift's own threads.
-    private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let pool = BlockingPool(name: "subcommand", threads: 1)
-        defer { pool.close() }
-        return try await pool.run(work)
     }
 }

@@ -18,30 +18,24 @@ enum Notifier {
         }.main()
     }
 
-    private static let migrate = Subcommand<NotifierConfiguration>(
-        "migrate", "Brings the schemas of the Notifier up to date, and ends."
-    ) { configuration, _, _ in
-        _ = try await blocking {
-            try Preparation.apply(NotifierService.migrations(), NotifierService.database(configuration.common))
-        }
-        return 0
-    }
+    private static let migrate = Subcommand<NotifierConfiguration>.migrate(
+        "the schemas of the Notifier", { try NotifierService.migrations() }, over: { NotifierService.database($0.common) })
 
     private static let failed = Subcommand<NotifierConfiguration>(
         "failed", "Lists the messages that failed for good, or whose outcome cannot be known."
     ) { configuration, _, arguments in
-        guard arguments.isEmpty || arguments == ["list"] else { return usage("notifier failed [list]") }
+        guard arguments.isEmpty || arguments == ["list"] else { return ExitStatus.usage("notifier failed [list]") }
         let database = NotifierService.database(configuration.common)
-        print(try await blocking { try StoppedSends(database: database).table() }, terminator: "")
+        print(try await BlockingPool.runOnce(name: "subcommand") { try StoppedSends(database: database).table() }, terminator: "")
         return 0
     }
 
     private static let retry = Subcommand<NotifierConfiguration>(
         "retry", "ID: asks the running notifiers for another attempt at such a message."
     ) { configuration, _, arguments in
-        guard let id = arguments.first, arguments.count == 1 else { return usage("notifier retry ID") }
+        guard let id = arguments.first, arguments.count == 1 else { return ExitStatus.usage("notifier retry ID") }
         let common = configuration.common
-        let answer = try await blocking {
+        let answer = try await BlockingPool.runOnce(name: "subcommand") {
             try RetryRequest(
                 log: ConfiguredLog.make(common), authenticator: RecordAuthenticator(common.macKeys),
                 sends: StoppedSends(database: NotifierService.database(common))
@@ -49,17 +43,5 @@ enum Notifier {
         }
         print(answer)
         return answer == .accepted ? 0 : ExitStatus.failure
-    }
-
-    private static func usage(_ text: String) -> Int32 {
-        print("usage: \(text)")
-        return ExitStatus.usage
-    }
-
-    /// Off Swift's own threads.
-    private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let pool = BlockingPool(name: "subcommand", threads: 1)
-        defer { pool.close() }
-        return try await pool.run(work)
     }
 }

@@ -172,6 +172,12 @@ public enum ExitStatus {
     public static let usage: Int32 = 2
     /// `EX_CONFIG` of sysexits.h: starting again will not help.
     public static let configuration: Int32 = 78
+
+    /// Says how a subcommand is called, and is the status of a call that was not so.
+    public static func usage(_ text: String) -> Int32 {
+        print("usage: \(text)")
+        return usage
+    }
 }
 
 enum StandardStream {

@@ -60,6 +60,15 @@ public final class BlockingPool: Sendable {
         }
     }
 
+    /// Runs one thing on a thread of its own.
+    public static func runOnce<Value: Sendable>(
+        name: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let pool = BlockingPool(name: name, threads: 1)
+        defer { pool.close() }
+        return try await pool.run(body)
+    }
+
     /// Takes nothing more, abandons what waits, and lets the threads end after what they run. Returns at once.
     public func close() {
         let abandoned = state.update { state in
