@@ -26,6 +26,7 @@ public protocol Provider: Sendable {
 }
 
 extension Provider {
+    public func hasTaken(_ id: MessageID, since: Timestamp) -> Bool? { nil }
     public func close() {}
 }
 

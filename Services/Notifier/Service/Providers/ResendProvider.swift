@@ -1,6 +1,6 @@
 public import Crypto
 internal import Curl
-public import EventSchema
+internal import EventSchema
 internal import JSON
 public import Runtime
 
@@ -30,8 +30,6 @@ public struct ResendProvider: Provider {
     }
 
     public func deliver(_ messages: [OutgoingMessage]) -> [ProviderResult] { messages.map(deliver) }
-
-    public func hasTaken(_ id: MessageID, since: Timestamp) -> Bool? { nil }
 
     public func close() { caller.close() }
 

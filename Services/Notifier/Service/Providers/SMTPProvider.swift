@@ -1,5 +1,5 @@
 internal import Curl
-public import EventSchema
+internal import EventSchema
 public import Runtime
 
 /// Submits e-mail to a mail server. What it has taken nobody can ask it: an attempt without an outcome stays unknown.
@@ -25,8 +25,6 @@ public struct SMTPProvider: Provider {
     }
 
     public func deliver(_ messages: [OutgoingMessage]) -> [ProviderResult] { messages.map(deliver) }
-
-    public func hasTaken(_ id: MessageID, since: Timestamp) -> Bool? { nil }
 
     public func close() { client.close() }
 

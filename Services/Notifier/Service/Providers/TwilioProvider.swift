@@ -1,6 +1,6 @@
 public import Crypto
 internal import Curl
-public import EventSchema
+internal import EventSchema
 internal import JSON
 public import Runtime
 
@@ -48,8 +48,6 @@ public struct TwilioProvider: Provider {
     }
 
     public func deliver(_ messages: [OutgoingMessage]) -> [ProviderResult] { messages.map(deliver) }
-
-    public func hasTaken(_ id: MessageID, since: Timestamp) -> Bool? { nil }
 
     public func close() { caller.close() }
 
