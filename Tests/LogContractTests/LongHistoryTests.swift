@@ -18,7 +18,7 @@ import Testing
     private static let partitions = 12
     private static let authenticator = Result { try EventRelay.authenticator() }
 
-    @Test func `is read from the last window on by a start`() throws {
+    @Test func `is read from the last window on by a start`() async throws {
         let database = try TestDatabase.create()
         let configuration = PostgresLog.Configuration.hasty(database)
         let log = PostgresLog(configuration)
@@ -29,12 +29,12 @@ import Testing
         }
         let window = Interval.minutes(Self.asked == nil ? 5 : 60)
         // Nobody has committed a position yet: everything is read.
-        let first = try start(on: log, window: window) { driver in
-            while try Self.positions(database.connect()) < Self.partitions { usleep(5_000) }
-            withExtendedLifetime(driver) {}
+        let first = try await start(on: log, window: window) {
+            let connection = try database.connect()
+            #expect(try await waitUntil { try Self.positions(connection) == Self.partitions })
         }
         #expect(first.records >= old * Self.partitions)
-        let second = try start(on: log, window: window) { _ in }
+        let second = try await start(on: log, window: window) {}
         // An event lets at most a second pass, so this is how many lie in the window; and what came since.
         let recent = Self.partitions * (Int(window.milliseconds / 1_000) + 40)
         #expect(second.records <= recent, "\(second.records) records were read")
@@ -49,8 +49,8 @@ import Testing
 
     /// From the start of a loop until it owns everything and decides.
     private func start(
-        on log: any EventLog, window: Interval, until: (LoopDriver<NoProjection<RelayDomain>>) throws -> Void
-    ) throws -> Start {
+        on log: any EventLog, window: Interval, until: () async throws -> Void
+    ) async throws -> Start {
         let counting = CountingLog(log)
         let driver = LoopDriver(
             log: counting, domain: RelayDomain(),
@@ -68,9 +68,9 @@ import Testing
             driver.stop()
             _ = thread.join(within: .seconds(30))
         }
-        while driver.status.ready.count < Self.partitions { usleep(5_000) }
+        #expect(try await waitUntil(within: .seconds(600)) { driver.status.ready.count == Self.partitions })
         let started = Start(records: counting.records, took: .now - begin)
-        try until(driver)
+        try await until()
         return started
     }
 
