@@ -1,6 +1,7 @@
 internal import EventSchema
 public import Postgres
 internal import Projections
+internal import Runtime
 
 /// Sends that failed for good or whose outcome cannot be known: what an operator looks at.
 public struct StoppedSends: Sendable {
@@ -34,12 +35,7 @@ public struct StoppedSends: Sendable {
 
     /// A table for a terminal, newest last. Blocks.
     public func table() throws -> String {
-        let rows = [Self.titles] + (try rows()).map(\.cells)
-        let widths = Self.titles.indices.map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.utf8.count) }
-            return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed()) + "\n"
-        }.joined()
+        TextTable.text(Self.titles, try rows().map(\.cells))
     }
 
     func rows(of id: MessageID? = nil) throws -> [Row] {

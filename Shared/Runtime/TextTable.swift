@@ -1,6 +1,7 @@
 /// A table for a terminal.
-enum TextTable {
-    static func text(_ titles: [String], _ rows: [[String]]) -> String {
+public enum TextTable {
+    /// Columns as wide as their widest cell; each line ends without spaces.
+    public static func text(_ titles: [String], _ rows: [[String]]) -> String {
         let rows = [titles] + rows
         let widths = titles.indices.map { column in rows.map { $0[column].unicodeScalars.count }.max() ?? 0 }
         return rows.map { row in
