@@ -19,19 +19,17 @@ extension ServiceTests {
             gateway = try CheckGateway(scene)
         }
 
-        private var users: UserOperations {
-            UserOperations(
+        private var access: OperatorAccess {
+            OperatorAccess(
                 log: scene.log, authenticator: scene.authenticator, routing: scene.routing,
                 keys: DataKeyStore(secret: CheckScene.secret), database: IdentityScene.configuration(of: scene.database))
         }
 
+        private var users: UserOperations { UserOperations(access) }
+
         private func importing(_ lines: [String], patience: Interval = .seconds(30)) throws -> UserImport.Summary {
             var rest = lines[...]
-            return try UserImport(
-                log: scene.log, authenticator: scene.authenticator, routing: scene.routing,
-                keys: DataKeyStore(secret: CheckScene.secret), database: IdentityScene.configuration(of: scene.database),
-                patience: patience
-            ).run(next: { rest.popFirst().map { Array($0.utf8) } })
+            return try UserImport(access, patience: patience).run(next: { rest.popFirst().map { Array($0.utf8) } })
         }
 
         private static let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"

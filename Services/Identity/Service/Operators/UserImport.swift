@@ -25,32 +25,18 @@ public struct UserImport: Sendable {
         }
     }
 
-    private let log: any EventLog
-    private let authenticator: RecordAuthenticator
-    private let routing: Routing
-    private let keys: DataKeyStore
-    private let database: PostgresConnection.Configuration
+    private let access: OperatorAccess
     private let patience: Interval
 
     /// Commands on the way at the same time.
     private static let window = 256
 
     public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
-        self.init(
-            log: log, authenticator: try RecordAuthenticator(configuration.common.macKeys),
-            routing: Routing(secret: configuration.routingSecret), keys: DataKeyStore(secret: configuration.secret),
-            database: IdentityService.database(configuration.common))
+        self.init(try OperatorAccess(configuration, log: log))
     }
 
-    init(
-        log: any EventLog, authenticator: RecordAuthenticator, routing: Routing, keys: DataKeyStore,
-        database: PostgresConnection.Configuration, patience: Interval = .seconds(30)
-    ) {
-        self.log = log
-        self.authenticator = authenticator
-        self.routing = routing
-        self.keys = keys
-        self.database = database
+    init(_ access: OperatorAccess, patience: Interval = .seconds(30)) {
+        self.access = access
         self.patience = patience
     }
 
@@ -66,9 +52,9 @@ public struct UserImport: Sendable {
     ///   - next: the next line without its end; `nil` at the end.
     ///   - progress: told now and then what was done so far.
     public func run(next: () throws -> [UInt8]?, progress: (Summary) -> Void = { _ in }) throws -> Summary {
-        let line = try OperatorLine(log: log, authenticator: authenticator, patience: patience)
+        let line = try access.line(patience: patience)
         defer { line.close() }
-        let connection = try PostgresConnection(database)
+        let connection = try PostgresConnection(access.database)
         defer { connection.close() }
         var summary = Summary()
         var number = 0
@@ -101,10 +87,10 @@ public struct UserImport: Sendable {
         _ batch: [Pending], _ line: OperatorLine, _ connection: PostgresConnection, _ summary: inout Summary
     ) throws {
         if batch.isEmpty { return }
-        let made = try keys.make(batch.map { DataKeyID(of: $0.id) }, over: connection)
+        let made = try access.keys.make(batch.map { DataKeyID(of: $0.id) }, over: connection)
         let requests = batch.compactMap { pending in
             made[DataKeyID(of: pending.id)].map { key in
-                let subject = pending.content.identifier.subject(by: routing)
+                let subject = pending.content.identifier.subject(by: access.routing)
                 return OperatorLine.Request(
                     id: pending.id, command: command(pending.content, subject, key), home: subject.routingKey)
             }
@@ -122,7 +108,7 @@ public struct UserImport: Sendable {
             case let outcome?: summary.faults.append((pending.line, "was refused: \(outcome.rawValue)"))
             }
         }
-        if !unused.isEmpty { try connection.execute(keys.destroying(unused, for: .unused)) }
+        if !unused.isEmpty { try connection.execute(access.keys.destroying(unused, for: .unused)) }
     }
 
     private func command(_ content: ImportLine, _ subject: Subject, _ key: DataKey) -> ImportUser {

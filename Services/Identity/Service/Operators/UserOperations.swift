@@ -34,29 +34,17 @@ public struct UserOperations: Sendable {
         }
     }
 
-    private let log: any EventLog
-    private let authenticator: RecordAuthenticator
-    private let routing: Routing
+    private let access: OperatorAccess
     private let directory: AccountDirectory
-    private let database: PostgresConnection.Configuration
     private let patience: Interval
 
     public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
-        self.init(
-            log: log, authenticator: try RecordAuthenticator(configuration.common.macKeys),
-            routing: Routing(secret: configuration.routingSecret), keys: DataKeyStore(secret: configuration.secret),
-            database: IdentityService.database(configuration.common))
+        self.init(try OperatorAccess(configuration, log: log))
     }
 
-    init(
-        log: any EventLog, authenticator: RecordAuthenticator, routing: Routing, keys: DataKeyStore,
-        database: PostgresConnection.Configuration, patience: Interval = .seconds(10)
-    ) {
-        self.log = log
-        self.authenticator = authenticator
-        self.routing = routing
-        directory = AccountDirectory(keys: keys)
-        self.database = database
+    init(_ access: OperatorAccess, patience: Interval = .seconds(10)) {
+        self.access = access
+        directory = AccountDirectory(keys: access.keys)
         self.patience = patience
     }
 
@@ -91,9 +79,9 @@ public struct UserOperations: Sendable {
             case .enable: EnableUser(user: user)
             case .groups(let groups): SetGroups(user: user, groups: Set(groups).sorted())
             }
-        let line = try OperatorLine(log: log, authenticator: authenticator, patience: patience)
+        let line = try access.line(patience: patience)
         defer { line.close() }
-        let request = OperatorLine.Request(id: .random(), command: command, home: routing.routingKey(of: user))
+        let request = OperatorLine.Request(id: .random(), command: command, home: access.routing.routingKey(of: user))
         switch try line.ask([request])[request.id]?.outcome {
         case .ok: return .done
         case .notFound: return .unknownUser
@@ -103,15 +91,15 @@ public struct UserOperations: Sendable {
     }
 
     private func find(_ name: String) throws -> (account: AccountRecord, sessions: [SessionRecord])? {
-        let connection = try PostgresConnection(database)
+        let connection = try PostgresConnection(access.database)
         defer { connection.close() }
         var request = AccountDirectory.Request()
         if let user = UserID(name) {
             request.sessionsOf.insert(user)
         } else {
             let subject =
-                (try? Identifier(name, for: .email))?.subject(by: routing)
-                ?? (try? Identifier(name, for: .sms))?.subject(by: routing)
+                (try? Identifier(name, for: .email))?.subject(by: access.routing)
+                ?? (try? Identifier(name, for: .sms))?.subject(by: access.routing)
             guard let subject else { return nil }
             let known = AccountDirectory.Request(subjects: [subject])
             guard let user = try directory.look(up: known, over: connection).account(of: subject)?.user else { return nil }
