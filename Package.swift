@@ -70,6 +70,7 @@ let package = Package(
         library(
             "Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"],
             resources: [.embedInCode("Migrations")]),
+        library("Replay", "Shared/EventLog/Replay", ["EventLog", "EventSchema"]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
         library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
@@ -141,7 +142,7 @@ let package = Package(
             "LogContractTests",
             [
                 "Crypto", "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres",
-                "Runtime", "TestSupport",
+                "Replay", "Runtime", "TestSupport",
             ]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
