@@ -38,6 +38,28 @@ extension ServiceTests {
             #expect(Set(last.happened.compactMap(\.envelope.causation)).count == count)
         }
 
+        @Test func `a gateway is told of sessions that ended for as long as any access token lives`() async throws {
+            for minutes in [5, 59, 90] as [Int64] {
+                try scene.query(
+                    """
+                    INSERT INTO identity.ended_sessions (id, partition, user_id, ended_at)
+                    VALUES (\(PostgresUUID(SessionID.random().bytes)), 1, \(PostgresUUID(SessionID.random().bytes)),
+                        \(PostgresTimestamp(scene.clock.now - .minutes(minutes))))
+                    """)
+            }
+            // Whatever happens in the partition sweeps its tables, by the log's clock.
+            let instance = scene.start()
+            let subject = try #require((1...100).map(IdentityScene.subject).first { IdentityScene.partition(of: $0) == 1 })
+            scene.confirm(subject, replyTo: scene.address)
+            #expect(try await waitUntil { scene.replies.count == 1 })
+            #expect(try scene.query("SELECT count(*) FROM identity.ended_sessions").column(Int64.self) == [3])
+            // The view goes by the clock of Postgres.
+            let now = PostgresTimestamp(scene.clock.now)
+            try scene.query("UPDATE identity.ended_sessions SET ended_at = now() - (\(now) - ended_at)")
+            #expect(try scene.query("SELECT count(*) FROM identity.revocations_for_gateway").column(Int64.self) == [2])
+            instance.stop()
+        }
+
         @Test func `an outage of Postgres passes, and nothing is lost`() async throws {
             let server = try TestServer()
             let database = try TestDatabase.create(on: server)

@@ -80,6 +80,7 @@ public struct IdentityService: Sendable {
                 files: [
                     ("0002_accounts.sql", PackageResources._002_accounts_sql),
                     ("0003_homes.sql", PackageResources._003_homes_sql),
+                    ("0004_revocations.sql", PackageResources._004_revocations_sql),
                 ]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
             try IdentityKeys.migrations(),

@@ -48,7 +48,8 @@ struct HomeWriter: Sendable {
             drop("verified_contacts", where: "expires_at", after: .days(1)),
             drop("onboarding_sessions", where: "expires_at", after: .days(1), and: "status <> 'active'"),
             drop("sessions", where: "expires_at", after: .zero),
-            drop("ended_sessions", where: "ended_at", after: .hours(1)),
+            // Longer than any access token of theirs lives, and than gateways ask for.
+            drop("ended_sessions", where: "ended_at", after: .hours(2)),
             drop("login_failures", where: "failed_at", after: .hours(1)),
         ]
     }
