@@ -16,7 +16,14 @@ extension Examples {
                 subject: subject, channel: .sms, kind: .register, identifier: box("identifier"), password: box("password"),
                 proofRequired: false)
         ),
-        ("latchkey.identity.check-completion.v1.full", CheckCompletion(session: session(1), token: box("token"), digest: digest)),
+        (
+            "latchkey.identity.check-completion.v1.full",
+            CheckCompletion(session: session(1), token: box("token"), digest: digest, proofRequired: false)
+        ),
+        (
+            "latchkey.identity.check-completion.v1.proof",
+            CheckCompletion(session: session(1), token: box("token"), digest: digest, proofRequired: true)
+        ),
         ("latchkey.identity.check-login.v1.full", CheckLogin(subject: subject, password: box("password"), device: device)),
         ("latchkey.identity.check-login.v1.bare", CheckLogin(subject: subject, password: box("password"))),
         (

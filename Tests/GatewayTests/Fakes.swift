@@ -163,10 +163,10 @@ struct TestGateway {
 
     init(
         channels: VerificationChannels = VerificationChannels(), rates: [Limit: Rate] = [:], keys: FakeKeys = FakeKeys(),
-        proxies: [AddressBlock] = [], cors: CORSPolicy? = nil, deadline: Duration = .seconds(10), inFlightLimit: Int = 1_024,
+        proxies: [AddressBlock] = [], cors: CORSPolicy? = nil, deadline: Duration = .seconds(60), inFlightLimit: Int = 1_024,
         answers: any AnswerStore = ModelAnswers(), counter: (any QuotaCounter)? = nil, peer: IPAddress = .loopbackV4,
         accounts directory: (any AccountDirectory)? = nil, commands: (any CommandPath)? = nil,
-        secret: Secret = Secret(Array(repeating: 9, count: 32))
+        secret: Secret = Secret(Array(repeating: 9, count: 32)), proofRequired: Bool = false
     ) {
         self.keys = keys
         var api = GatewayAPI(
@@ -174,6 +174,7 @@ struct TestGateway {
             accounts: directory ?? accounts, devices: devices, tokenKeys: tokens.keys, verifier: tokens.verifier(revocations),
             revocations: revocations, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
         api.channels = channels
+        api.proofRequired = proofRequired
         // A machine that has other things to do is not one that has died.
         api.lease = .seconds(60)
         api.trustedProxies = proxies

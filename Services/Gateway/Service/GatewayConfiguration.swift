@@ -75,7 +75,7 @@ public struct GatewayConfiguration: ServiceConfiguration {
             ?? publicURL
         let proof = settings.value(
             "SIGNUP_PROOF", .choice, default: ProofRule.optional,
-            "With required, a sign-up is told that an account exists only together with a code.")
+            "With required, only who proves an address makes an account of it, or is told that it has one.")
         proofRequired = proof == .required
         inFlightLimit = settings.value(
             "MAX_IN_FLIGHT", .integer(1...100_000), default: 1_024, "Requests worked on at once. What is over gets 503 at once.")

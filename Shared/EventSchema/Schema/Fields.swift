@@ -89,6 +89,8 @@ public struct Fields: Sendable {
         present(name) == nil ? nil : try integer(name, in: range)
     }
 
+    public func optionalBool(_ name: String) throws(SchemaError) -> Bool? { present(name) == nil ? nil : try bool(name) }
+
     public func optionalTime(_ name: String) throws(SchemaError) -> Timestamp? { try optional(name) { Timestamp(rfc3339: $0) } }
 
     /// A nested object, or nothing. Errors inside name the path (`account.user`).

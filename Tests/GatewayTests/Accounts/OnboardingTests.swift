@@ -50,6 +50,17 @@ import Testing
         let check = try #require(gateway.asked(CheckCompletion.self))
         #expect(check.digest == Digest(of: Array(token.utf8)))
         #expect(gateway.keys.open(check.token, SealingContext.token(digest: check.digest)) == token)
+        #expect(!check.proofRequired)
+    }
+
+    @Test func `says what is missing where a proof is required`() async throws {
+        let gateway = TestGateway(proofRequired: true)
+        gateway.path.answer(.forbidden)
+        let response = await gateway.send(.post, "/onboarding/complete", token: gateway.tokens.onboarding(session))
+        #expect(response.status == .forbidden)
+        #expect(response.code == "FORBIDDEN")
+        #expect(response.message == "Verify the e-mail address or phone number first.")
+        #expect(try #require(gateway.asked(CheckCompletion.self)).proofRequired)
     }
 
     @Test(arguments: [

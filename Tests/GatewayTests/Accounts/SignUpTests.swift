@@ -100,6 +100,17 @@ import Testing
         }
     }
 
+    @Test func `needs a code where a proof is required, unless a session waits for one`() async throws {
+        let gateway = TestGateway(proofRequired: true)
+        gateway.path.answer { _ in Self.started }
+        let bare = await gateway.post("/auth/register", Self.form)
+        #expect(bare.status == .badRequest)
+        #expect(bare.fields == ["code"])
+        #expect(gateway.path.commands.isEmpty)
+        #expect(await gateway.post("/onboarding/session", Self.form).status == .created)
+        #expect(try #require(gateway.asked(CheckSignUp.self)).proofRequired)
+    }
+
     @Test func `is limited together with the other kind`() async {
         let gateway = TestGateway(rates: [.signUp: Rate(2, per: .seconds(3_600))])
         gateway.path.answer { _ in Self.started }

@@ -125,7 +125,8 @@ extension ServiceTests {
             #expect(read.secrets["profile"] == ["displayName": "Ada"])
             let digest = Digest(of: Array(token.utf8))
             let completion = CheckCompletion(
-                session: id, token: try gateway.seal(token, SealingContext.token(digest: digest)), digest: digest)
+                session: id, token: try gateway.seal(token, SealingContext.token(digest: digest)), digest: digest,
+                proofRequired: false)
             let completed = try await gateway.ask(completion, at: ada.routingKey)
             #expect(completed.outcome == .ok)
             #expect(completed.secret("email") == "ada@example.com")

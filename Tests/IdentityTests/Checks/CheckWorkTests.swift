@@ -250,14 +250,16 @@ import Testing
         let id = scene.routing.onboardingSessionID(for: scene.subject.routingKey)
         var records = AccountDirectory.Records()
         let token = try scene.seal("token", SealingContext.token(digest: Digest(of: [1])))
-        let check = CheckCompletion(session: id, token: token, digest: Digest(of: [1]))
-        let request = try scene.request(check)
-        #expect(try scene.reply(to: request, with: records).outcome == .unauthenticated)
-        for isCompleted in [false, true] {
+        let unknown = CheckCompletion(session: id, token: token, digest: Digest(of: [1]), proofRequired: false)
+        #expect(try scene.reply(to: try scene.request(unknown), with: records).outcome == .unauthenticated)
+        for (isCompleted, proofRequired) in [(false, false), (true, true)] {
             records.onboarding[id] = scene.onboarding(id, isCompleted: isCompleted)
+            let request = try scene.request(
+                CheckCompletion(session: id, token: token, digest: Digest(of: [1]), proofRequired: proofRequired))
             let command = try scene.command(CompleteOnboarding.self, of: request, with: records)
             #expect(command.token == token)
             #expect(command.profileVersion == 5)
+            #expect(command.proofRequired == proofRequired)
             #expect(try scene.opened(command.person, of: request)["email"] == "ada@example.com")
         }
     }

@@ -43,7 +43,7 @@ extension CheckWork {
         guard let session = records.onboarding[check.session] else { throw .unauthenticated }
         return .command(
             CompleteOnboarding(
-                session: check.session, token: check.token, digest: check.digest, proofRequired: false,
+                session: check.session, token: check.token, digest: check.digest, proofRequired: check.proofRequired,
                 profileVersion: session.profileVersion,
                 client: client(of: message).map { session.key.seal($0.bytes, as: .client) },
                 person: seal(session.person.json, for: message)),

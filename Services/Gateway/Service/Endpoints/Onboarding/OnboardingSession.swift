@@ -33,16 +33,21 @@ struct OnboardingSession: Sendable {
         let onboarding = try await services.verifier.onboarding(of: request)
         let token = Array(onboarding.token.utf8)
         let digest = Digest(of: token)
-        let answer = AccountAnswers.response { .success(AccountAnswers.signedIn($0), status: .created) }
+        let signedIn = AccountAnswers.response { .success(AccountAnswers.signedIn($0), status: .created) }
+        let answer: @Sendable (Reply) -> Response = { reply in
+            // Said of an identifier that has an account just so: the session is not that of an owner.
+            reply.outcome == .forbidden ? APIError(.forbidden, Self.unproven).response : signedIn(reply)
+        }
         let reply = try await services.commands.reply { attempt in
             OutgoingCommand(
                 CheckCompletion(
                     session: onboarding.session, token: try services.seal(token, SealingContext.token(digest: digest)),
-                    digest: digest),
+                    digest: digest, proofRequired: services.proofRequired),
                 to: services.routing.routingKey(of: onboarding.session), attempt: attempt, for: request, context, answer: answer)
         }
         return answer(reply)
     }
 
+    private static let unproven = "Verify the e-mail address or phone number first."
     private static let session = AccountAnswers.response { .success(["session": AccountAnswers.onboarding($0)]) }
 }

@@ -29,8 +29,9 @@ extension OpenAPIDocument {
             ],
             "/api/onboarding/complete": [
                 "post": operation(
-                    "Make a user of the session", "Repeated within a minute it gives the same refresh token.", status: 201,
-                    answer: signedIn, bearer: true, errors: [.onboardingCompleted, .accountExists])
+                    "Make a user of the session",
+                    "Repeated within a minute it gives the same refresh token. Forbidden only where a proof is required.",
+                    status: 201, answer: signedIn, bearer: true, errors: [.forbidden, .onboardingCompleted, .accountExists])
             ],
             "/api/auth/register": [
                 "post": operation(
