@@ -151,7 +151,10 @@ let package = Package(
         tests("HTTPTests", ["HTTP", "JSON", "Runtime"]),
         tests(
             "VerificationTests",
-            ["VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog", "Runtime", "Sealing"]),
+            [
+                "TestSupport", "VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog",
+                "EventLogSimulated", "Runtime", "Sealing",
+            ]),
         tests(
             "IdentityTests",
             [

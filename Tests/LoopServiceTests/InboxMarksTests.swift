@@ -22,7 +22,9 @@ import Testing
     }
 
     /// Marks of an instance that has read so far in one partition.
-    private func marks(_ partition: Int, events: Int64, commands: Int64) -> InboxMarks {
+    private func marks(
+        _ partition: Int, events: Int64, commands: Int64, others: [InboxMarks.Reader] = []
+    ) -> InboxMarks {
         var positions = InboxPositions()
         positions.commands[.notifierCommands] = CommandPosition(offset: commands, time: Timestamp(milliseconds: 0))
         let head = ChainHead(sequence: events, hash: [UInt8](repeating: 0, count: 32), offset: events - 1, key: 1)
@@ -33,7 +35,7 @@ import Testing
         status.partitions = [partition: shown]
         return InboxMarks(
             log: log, schema: "notifier", database: .init(database.connectionString, applicationName: "test"),
-            settings: Self.settings, status: { [status] in status })
+            settings: Self.settings, status: { [status] in status }, others: others)
     }
 
     private func append(_ topic: Topic, _ partition: Int) throws {
@@ -58,6 +60,20 @@ import Testing
         #expect(marks(1, events: 1, commands: 1).areRead(past: time))
         // Nobody goes back.
         #expect(marks(1, events: 0, commands: 0).areRead(past: time))
+    }
+
+    @Test func `who reads beside the loop counts with marks of their own`() throws {
+        try append(.verificationEvents, 1)
+        let time = clock.now + .seconds(1)
+        let place = TopicPartition(.verificationEvents, 1)
+        func marks(beside offset: Int64) -> InboxMarks {
+            self.marks(
+                1, events: 1, commands: 0,
+                others: [InboxMarks.Reader(name: "checks", topics: [.verificationEvents], offsets: { [place: offset] })])
+        }
+        #expect(!marks(beside: 0).areRead(past: time))
+        #expect(marks(beside: 1).areRead(past: time))
+        #expect(marks(beside: 0).areRead(past: time))
     }
 
     @Test func `what came later does not count`() throws {

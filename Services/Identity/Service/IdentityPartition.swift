@@ -30,9 +30,15 @@ public struct IdentityPartition: PartitionDomain {
 
     public func read(_ message: InboxMessage) -> Reading<IdentityInput> { reader.read(message) }
 
-    /// Verification leaves the answer to a right code to Identity, which stamps first what the code proves.
+    /// Verification leaves the answer to a right code to Identity, which stamps first what the code proves. What it says again
+    /// of a consumed reset token is for check workers, and no reply.
     public func owesAnswer(to message: InboxMessage) -> Bool {
-        message.isCommand || [CodeConfirmed.type.rawValue, LogRecordType.repeated].contains(message.type)
+        switch message.type {
+        case CodeConfirmed.type.rawValue: true
+        case LogRecordType.repeated:
+            (try? Self.codec.decode(Reply.self, type: LogRecordType.reply, data: message.data)) != nil
+        default: message.isCommand
+        }
     }
 
     // MARK: Deciding

@@ -50,17 +50,18 @@ public struct IdentityService: Sendable {
 
         let keys = SealingKeyStore(
             service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: opener)
-        let marks = InboxMarks(
-            log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status })
-        let keeper = KeyKeeper(
-            log: log, directory: directory, authenticator: authenticator,
-            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], sealers: [sealer],
-            context: context, time: time)
         let checks = try CheckRunner(
             log: log, authenticator: authenticator, secret: configuration.secret, routing: routing, opener: opener,
             sealer: sealer, notifier: { time.now.flatMap { directory.recipient(.notifier, at: $0) } },
             cost: configuration.passwordCost,
             threads: HTTPServer.availableProcessors, database: database, context: context, now: { driver.now })
+        let marks = InboxMarks(
+            log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status },
+            others: [InboxMarks.Reader(name: "checks", topics: CheckRunner.inboxes, offsets: { checks.done })])
+        let keeper = KeyKeeper(
+            log: log, directory: directory, authenticator: authenticator,
+            own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], sealers: [sealer],
+            context: context, time: time)
 
         let operations = OperationsServer.asked(for: common, context)
         components =

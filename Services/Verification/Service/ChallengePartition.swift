@@ -191,6 +191,8 @@ public struct ChallengePartition: PartitionDomain {
     public func answerElsewhere(to event: VerificationEvent) -> Answer? {
         switch event {
         case .codeConfirmed(let event) where event.purpose != .passwordReset: answer(Reply(outcome: .ok))
+        // Only Identity knows what became of the password; it is asked with what it was sent.
+        case .resetTokenConsumed(let event): Answer(data: codec.encode(event).data)
         default: nil
         }
     }

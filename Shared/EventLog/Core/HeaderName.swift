@@ -44,7 +44,7 @@ public enum LogRecordType {
     /// Carries inbox positions and refusals past commands that led to no event of a domain.
     public static let passed = "latchkey.log.passed.v1"
     /// A command came again whose answer another service owes: asks that service to tell it once more, when it has done its
-    /// part. Names who waits now; its data is the answer.
+    /// part. Names who waits now; its data is the answer, or what that service finds it by.
     public static let repeated = "latchkey.log.repeated.v1"
     /// Appended to learn the log's clock.
     public static let probe = "latchkey.log.probe.v1"

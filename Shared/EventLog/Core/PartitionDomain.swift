@@ -48,7 +48,8 @@ public protocol PartitionDomain: Sendable {
     /// What the waiting gateway is told when the event is valid; `nil` where another service owes the answer.
     func answer(to event: Event) -> Answer?
 
-    /// What another service, which owes the answer, has to tell when the event's command comes again; `nil` where nobody does.
+    /// What another service, which owes the answer, has to tell when the event's command comes again, or what it finds the
+    /// answer by; `nil` where nobody does.
     func answerElsewhere(to event: Event) -> Answer?
 
     /// What is told for a refusal (`Decision.refusal`), now or when its command comes again.

@@ -163,6 +163,70 @@ extension ServiceTests {
             instance.stop()
         }
 
+        @Test func `a consumed reset token that comes again is answered as it was`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            let user = try user(in: try await register())
+            let consumed = ResetTokenConsumed(
+                subject: ada, account: AccountReference(user: user, credentialVersion: 0),
+                password: try gateway.seal("New Horse 2", SealingContext.password(subject: ada)))
+            let before = scene.replies.count
+            for count in 1...2 {
+                scene.relay.emit(consumed, about: ada, replyTo: scene.address)
+                #expect(try await waitUntil { scene.replies.count == before + count })
+            }
+            let told = scene.replies.dropFirst(before)
+            #expect(told.map(\.outcome) == ["ok", "ok"])
+            #expect(Set(told.map(\.cause)).count == 1)
+            #expect(try scene.query("SELECT credential_version FROM identity.users").column(Int64.self) == [1])
+            #expect(try await logIn("New Horse 2").outcome == .ok)
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `a blocked login is not checked, account or not`() async throws {
+            let instance = scene.start()
+            let clock = scene.clock
+            let runner = try gateway.start(now: { clock.now })
+            #expect(try await register().outcome == .ok)
+            let nobody = scene.routing.subject(kind: .email, canonical: "nobody@example.com")
+            for subject in [ada, nobody] {
+                var told: [Reply.Outcome] = []
+                for _ in 1...7 { told.append(try await logIn("Correct Horse 2", subject).outcome) }
+                #expect(told == Array(repeating: .invalidCredentials, count: 5) + [.rateLimited, .rateLimited])
+                #expect(verdicts(of: subject) == Array(repeating: .wrong, count: 5) + [.unchecked, .unchecked])
+            }
+            // The right password waits as well, and is taken when the block is over.
+            #expect(try await logIn("Correct Horse 1").outcome == .rateLimited)
+            scene.clock.advance(by: .seconds(2))
+            #expect(try await logIn("Correct Horse 1").outcome == .ok)
+            #expect(verdicts(of: ada).suffix(2) == [.unchecked, .right])
+            runner.stop()
+            instance.stop()
+        }
+
+        private func verdicts(of subject: Subject) -> [PasswordVerdict] {
+            let partition = TopicPartition(.identityCommands, IdentityScene.partition(of: subject))
+            return scene.log.records(of: partition).compactMap { record in
+                try? SchemaCodec.current.decode(LogIn.self, type: LogIn.type.rawValue, data: record.value)
+            }.filter { $0.subject == subject }.map(\.verdict)
+        }
+
+        @Test func `tells up to where everything is done`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            _ = try await logIn("x")
+            scene.confirm(ada)
+            let partition = IdentityScene.partition(of: ada)
+            for topic in CheckRunner.inboxes {
+                let place = TopicPartition(topic, partition)
+                let end = try #require(try await waitUntil { scene.log.records(of: place).last.map { $0.offset + 1 } })
+                #expect(try await waitUntil { runner.done[place] == end }, "\(place)")
+            }
+            runner.stop()
+            instance.stop()
+        }
+
         @Test func `what is past its budget is dropped before it is hashed`() async throws {
             let late = try gateway.send(
                 CheckLogin(subject: ada, password: gateway.seal("x", SealingContext.password(subject: ada))),
@@ -257,8 +321,12 @@ final class CheckGateway: Sendable {
 
     final class Workers: Sendable {
         private let thread: WorkerThread
+        private let runner: CheckRunner
+
+        var done: [TopicPartition: Int64] { runner.done }
 
         init(_ runner: CheckRunner) {
+            self.runner = runner
             thread = WorkerThread(name: "checks") { stop in try runner.serve(until: stop) }
             thread.start()
         }

@@ -2,6 +2,7 @@ import Crypto
 import EventLog
 import EventSchema
 import JSON
+import TestSupport
 import Testing
 
 @testable import IdentityService
@@ -122,6 +123,45 @@ import Testing
         #expect(command.account == nil)
     }
 
+    @Test(arguments: [false, true]) func `a login that is blocked is not checked, account or not`(hasAccount: Bool) throws {
+        let other = scene.routing.subject(kind: .email, canonical: "bob@example.com")
+        var records = hasAccount ? scene.records(try scene.account()) : AccountDirectory.Records()
+        let request = try scene.request(logIn("Correct Horse 1"), client: "192.0.2.7")
+        func verdict() throws -> PasswordVerdict {
+            let command = try scene.command(LogIn.self, of: request, with: records)
+            #expect(command.account?.user == (hasAccount ? scene.user : nil))
+            #expect(scene.work.isSlow(request, with: records) == (command.verdict != .unchecked))
+            if command.verdict == .unchecked {
+                #expect(command.person == nil && command.client == nil && command.rehash == nil)
+            }
+            return command.verdict
+        }
+        let checked = hasAccount ? PasswordVerdict.right : .wrong
+        #expect(try verdict() == checked)
+        let tag = { (address: String) in scene.work.tag(CheckWork.Client(address: address, bytes: []), for: scene.subject) }
+        records.blocks.block(other)
+        records.blocks.block(scene.subject, from: tag("192.0.2.8"))
+        #expect(try verdict() == checked)
+        var ofAddress = records
+        ofAddress.blocks.block(scene.subject, from: tag("192.0.2.7"))
+        records.blocks.block(scene.subject)
+        #expect(try verdict() == .unchecked)
+        records = ofAddress
+        #expect(try verdict() == .unchecked)
+    }
+
+    @Test func `a device of the account is held up by a block of its own alone`() throws {
+        let (device, stranger) = (Digest(of: [1]), scene.routing.userID(for: scene.subject.routingKey))
+        let account = try scene.account()
+        var records = scene.records(account)
+        let request = try scene.request(logIn("Correct Horse 1", device: device))
+        records.blocks.block(scene.subject)
+        records.blocks.block(device, of: stranger)
+        #expect(try scene.command(LogIn.self, of: request, with: records).verdict == .right)
+        records.blocks.block(device, of: account.user)
+        #expect(try scene.command(LogIn.self, of: request, with: records).verdict == .unchecked)
+    }
+
     @Test func `a disabled account is none`() throws {
         let account = try scene.account(isDisabled: true)
         let command = try scene.command(LogIn.self, of: scene.request(logIn("Correct Horse 1")), with: scene.records(account))
@@ -224,6 +264,28 @@ import Testing
         #expect(try hash.matches(Array("New Horse 2".utf8)))
         #expect(command.notice?.locale == LanguageTag("de"))
         #expect(!request.isOver(Timestamp(milliseconds: .max)))
+    }
+
+    @Test func `what Verification says again of a reset leads to the same command; its other repeats are replies`() throws {
+        let account = try scene.account()
+        let consumed = ResetTokenConsumed(
+            subject: scene.subject, account: account.reference,
+            password: try scene.seal("New Horse 2", SealingContext.password(subject: scene.subject)))
+        let first = try #require(try scene.request(event: consumed))
+        var message = first.message
+        message.type = LogRecordType.repeated
+        message.id = .random()
+        let again = try #require(try CheckRequest(event: message, received: .now))
+        let followUp = FollowUp(authenticator: try EventRelay.authenticator(), partitions: 12)
+        let ids = try [first, again].map { request in
+            let command = try scene.command(FinishReset.self, of: request, with: scene.records(account))
+            #expect(command.passwordHash != nil)
+            let record = followUp.record(command, to: scene.subject.routingKey, for: request, remaining: nil)
+            return record.headers.first { $0.name == HeaderName.id }?.value
+        }
+        #expect(ids[0] != nil && ids[0] == ids[1])
+        message.data = SchemaCodec.current.encode(Reply(outcome: .ok)).data
+        #expect(try CheckRequest(event: message, received: .now) == nil)
     }
 
     @Test func `a reset of a changed or erased account goes on without a hash`() throws {

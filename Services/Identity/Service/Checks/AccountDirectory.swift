@@ -10,6 +10,9 @@ struct AccountDirectory: Sendable {
         var onboarding: Set<OnboardingSessionID> = []
         /// Users whose live sessions are asked for.
         var sessionsOf: Set<UserID> = []
+        /// Identifiers and devices of which is asked whether logins are blocked.
+        var logins: Set<Subject> = []
+        var loginDevices: Set<Digest> = []
         /// Keys to make unless they are there.
         var newKeys: Set<DataKeyID> = []
     }
@@ -20,6 +23,7 @@ struct AccountDirectory: Sendable {
         var onboarding: [OnboardingSessionID: OnboardingRecord] = [:]
         var sessions: [UserID: [SessionRecord]] = [:]
         var newKeys: [DataKeyID: DataKey] = [:]
+        var blocks = LoginBlocks()
 
         func account(of subject: Subject) -> AccountRecord? { userOfSubject[subject].flatMap { users[$0] } }
     }
@@ -29,9 +33,18 @@ struct AccountDirectory: Sendable {
     var keySchema = IdentityKeys.schema
 
     /// Blocks.
-    func look(up request: Request, over connection: PostgresConnection) throws(PostgresError) -> Records {
+    ///
+    /// - Parameter now: the log's clock. Where it is not known, no login is known to be blocked.
+    func look(
+        up request: Request, at now: Timestamp? = nil, over connection: PostgresConnection
+    ) throws(PostgresError) -> Records {
         var records = Records()
-        let rows = try connection.batch([users(request), identifiers(request), onboarding(request), sessions(request)])
+        var statements = [users(request), identifiers(request), onboarding(request), sessions(request)]
+        if let now, !request.logins.isEmpty {
+            statements.append(LoginBlocks.identifiers(request.logins, at: now, schema: schema))
+            statements.append(LoginBlocks.devices(request.loginDevices, at: now, schema: schema))
+        }
+        let rows = try connection.batch(statements)
         for row in rows[0] {
             if let account = try account(in: row) { records.users[account.user] = account }
         }
@@ -59,6 +72,7 @@ struct AccountDirectory: Sendable {
                     refreshedAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self)),
                     client: try row.decode(4, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) }))
         }
+        if rows.count == 6 { records.blocks = try LoginBlocks(identifiers: rows[4], devices: rows[5]) }
         // After the reading: a failure before it must not leave keys that nobody asks for again.
         records.newKeys = try keys.make(Array(request.newKeys), over: connection)
         return records

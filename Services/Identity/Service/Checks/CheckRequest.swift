@@ -27,6 +27,17 @@ struct CheckRequest: Sendable {
     ///
     /// - Throws: `.unreadable` for a consumed token in a form that this version does not know.
     init?(event message: InboxMessage, received: ContinuousClock.Instant) throws(LogError) {
+        var message = message
+        // The token's command may come again for so long, and what it led to is then told again.
+        message.remember = .hours(1)
+        if message.type == LogRecordType.repeated {
+            // The same work again leads to the same command again, whose outcome is known.
+            let type = ResetTokenConsumed.type.rawValue
+            let consumed = try? Self.codec.decode(ResetTokenConsumed.self, type: type, data: message.data)
+            guard let consumed else { return nil }
+            self.init(message: message, task: .reset(consumed), received: received)
+            return
+        }
         guard let name = TypeName(message.type), name.base == TypeName(ResetTokenConsumed.type.rawValue)?.base else { return nil }
         do throws(SchemaError) {
             let consumed = try Self.codec.decode(ResetTokenConsumed.self, type: message.type, data: message.data)
@@ -64,7 +75,10 @@ struct CheckRequest: Sendable {
             switch check {
             case .checkSignUp: request.newKeys.insert(DataKeyID(of: message.id))
             case .checkCompletion(let check): request.onboarding.insert(check.session)
-            case .checkLogin(let check): request.subjects.insert(check.subject)
+            case .checkLogin(let check):
+                request.subjects.insert(check.subject)
+                request.logins.insert(check.subject)
+                if let device = check.device { request.loginDevices.insert(device) }
             case .checkPasswordChange(let check): request.users.insert(check.user)
             case .checkErasure(let check): request.users.insert(check.user)
             case .checkProfile(let check):
@@ -79,7 +93,7 @@ struct CheckRequest: Sendable {
         }
     }
 
-    /// Whether it hashes a password, which takes a thread for as long as it takes.
+    /// Whether it may have to hash a password.
     var isSlow: Bool {
         switch task {
         case .reset: true

@@ -3,6 +3,7 @@ public import EventLog
 public import EventSchema
 public import Postgres
 public import Runtime
+internal import Synchronization
 
 /// The check workers of an instance as a part of it: takes its share of the checks, whatever partition they belong to, works on
 /// them on as many threads as there are cores, and sends what they lead to.
@@ -30,6 +31,10 @@ public final class CheckRunner: Component {
     let readiness: Readiness
     let metrics: CheckMetrics
     private let pause = Mailbox<Never>()
+    private let marks = Mutex<[TopicPartition: Int64]>([:])
+
+    /// What it reads.
+    public static let inboxes: [Topic] = [.identityChecks, .verificationEvents]
 
     /// - Parameters:
     ///   - opener: holds Identity's pairs.
@@ -62,6 +67,11 @@ public final class CheckRunner: Component {
         let pause = pause
         try await WorkerThread(name: "checks", wake: { pause.wake() }) { [self] stop in try serve(until: stop) }.run()
     }
+
+    /// Up to which offset everything is done, of the partitions that this instance has had.
+    public var done: [TopicPartition: Int64] { marks.withLock { $0 } }
+
+    func note(_ offsets: [TopicPartition: Int64]) { marks.withLock { $0.merge(offsets) { $1 } } }
 
     func serve(until stop: StopFlag) throws {
         var isAway = false

@@ -149,8 +149,12 @@ struct CheckSession {
             if let request { requests.append(request) } else { runner.metrics.malformed.increment() }
         default:
             guard let step = try resets[partition.partition]?.chain.read(record) else { return }
-            guard case .valid(let envelope) = step else { return }
-            let request = try CheckRequest(event: InboxMessage(event: envelope), received: .now)
+            var request: CheckRequest?
+            switch step {
+            case .known: return
+            case .void: break
+            case .valid(let envelope): request = try CheckRequest(event: InboxMessage(event: envelope), received: .now)
+            }
             if let position = resets[partition.partition]?.chain.position {
                 resets[partition.partition]?.open.take(record.offset, next: position, isWork: request != nil)
             }
@@ -191,7 +195,7 @@ struct CheckSession {
         var wanted = AccountDirectory.Request()
         for request in requests { request.note(in: &wanted) }
         do throws(PostgresError) {
-            let records = try runner.directory.look(up: wanted, over: try database.connection())
+            let records = try runner.directory.look(up: wanted, at: runner.now(), over: try database.connection())
             if isDatabaseAway { runner.logger.notice("accounts can be read again") }
             isDatabaseAway = false
             return records
@@ -204,7 +208,9 @@ struct CheckSession {
 
     private func perform(_ request: CheckRequest, with records: AccountDirectory.Records) {
         runner.metrics.taken.with(request.message.type).increment()
-        guard request.isSlow else { return sending.send(runner.work.perform(request, with: records), for: request) }
+        guard runner.work.isSlow(request, with: records) else {
+            return sending.send(runner.work.perform(request, with: records), for: request)
+        }
         Task { [pool, runner, sending] in
             // It ends early only when the session does.
             try? await pool.run {
@@ -262,7 +268,9 @@ struct CheckSession {
             commits[TopicPartition(.verificationEvents, partition)] = CommittedOffset(
                 offset: position.offset, metadata: position.encoded)
         }
-        if !commits.isEmpty { consumer.commit(commits) }
+        if commits.isEmpty { return }
+        consumer.commit(commits)
+        runner.note(commits.mapValues(\.offset))
     }
 }
 

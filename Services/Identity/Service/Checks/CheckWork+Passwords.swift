@@ -10,10 +10,12 @@ extension CheckWork {
         let password = try open(check.password, SealingContext.password(subject: check.subject))
         // A disabled account is none.
         let account = records.account(of: check.subject).flatMap { $0.isDisabled ? nil : $0 }
-        let (verdict, isOutdated) = try self.check(password, of: account)
         let client = client(of: message)
+        let address = tag(client, for: check.subject)
+        let isBlocked = records.blocks.hold(check, from: address, of: account?.user)
+        let (verdict, isOutdated) = isBlocked ? (.unchecked, false) : try self.check(password, of: account)
         var command = LogIn(
-            subject: check.subject, account: account?.reference, verdict: verdict, address: tag(client, for: check.subject),
+            subject: check.subject, account: account?.reference, verdict: verdict, address: address,
             device: check.device, profileVersion: account?.profileVersion ?? 0)
         if verdict == .right, let account {
             command.client = client.map { account.key.seal($0.bytes, as: .client) }
@@ -21,6 +23,13 @@ extension CheckWork {
             if isOutdated { command.rehash = account.key.seal(try hash(password), as: .passwordHash) }
         }
         return .command(command, check.subject.routingKey)
+    }
+
+    /// Whether a password is hashed for it, which takes a thread for as long as it takes. For a login that is blocked none is.
+    func isSlow(_ request: CheckRequest, with records: AccountDirectory.Records) -> Bool {
+        guard case .check(.checkLogin(let check)) = request.task else { return request.isSlow }
+        let address = tag(client(of: request.message), for: check.subject)
+        return !records.blocks.hold(check, from: address, of: records.account(of: check.subject)?.user)
     }
 
     func changePassword(_ check: CheckPasswordChange, _ records: AccountDirectory.Records) throws(Stop) -> Outcome {

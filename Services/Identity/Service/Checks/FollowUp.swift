@@ -58,11 +58,15 @@ struct FollowUp: Sendable {
                 value: encoded.data))
     }
 
-    /// A check keeps its id. What an event leads to has one that follows from the event's, so that it is the same each time.
+    /// A check keeps its id. What a consumed token leads to has one that follows from the password that came with it, and no
+    /// two sealed passwords are the same: so it is the same each time, also when the token's command has come again.
     private static func id(of request: CheckRequest) -> MessageID {
         switch request.task {
         case .check: request.message.id
-        case .reset: MessageID(digest: SHA256.hash(Array("latchkey finish reset".utf8) + [0] + request.message.id.bytes))
+        case .reset(let consumed):
+            MessageID(
+                digest: SHA256.hash(
+                    Array("latchkey finish reset".utf8) + [0] + consumed.subject.bytes + Array(consumed.password.encoded.utf8)))
         }
     }
 }
