@@ -108,12 +108,14 @@ let package = Package(
             "IdentityService", "Services/Identity/Service",
             [
                 "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "LoopService", "Postgres",
-                "Projections",
+                "Projections", "Replay",
                 "Runtime",
                 "Sealing",
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("Keys/Migrations")]),
-        service("identity", "Services/Identity/Main", ["IdentityService", "EventLog", "LogBackends", "LoopService", "Runtime"]),
+        service(
+            "identity", "Services/Identity/Main",
+            ["IdentityService", "EventLog", "EventSchema", "LogBackends", "LoopService", "Runtime"]),
         // Notifier
         library("NotifierDomain", "Services/Notifier/Domain", ["EventSchema"]),
         library(
@@ -200,6 +202,11 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
     let folder = "Tests/Benchmarks"
     package.targets += [
         .executableTarget(name: "load", path: "\(folder)/Load", swiftSettings: strict),
+        .executableTarget(
+            name: "history",
+            dependencies: [
+                "Crypto", "EventLog", "EventSchema", "IdentityService", "LogBackends", "LoopService", "Postgres", "Replay", "Runtime",
+            ], path: "\(folder)/History", swiftSettings: strict),
         .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
         .executableTarget(
             name: "limit-server", path: "\(folder)/Limits/Server", linkerSettings: [.linkedLibrary("microhttpd")]),

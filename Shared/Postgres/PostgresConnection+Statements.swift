@@ -234,7 +234,7 @@ extension PostgresConnection {
         _ = try? script("DEALLOCATE ALL")
     }
 
-    private static func refusal(_ result: OpaquePointer) -> PostgresError {
+    static func refusal(_ result: OpaquePointer) -> PostgresError {
         func field(_ code: Character) -> String? {
             PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
         }

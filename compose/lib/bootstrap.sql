@@ -17,6 +17,8 @@ GRANT latchkey_log TO gateway, verification, identity, notifier;
 
 REVOKE ALL ON DATABASE latchkey FROM PUBLIC;
 GRANT CONNECT, TEMPORARY ON DATABASE latchkey TO gateway, verification, identity, notifier;
+-- Rebuilds are made in schemas of their own.
+GRANT CREATE ON DATABASE latchkey TO identity;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 
 CREATE SCHEMA IF NOT EXISTS log AUTHORIZATION latchkey_log;

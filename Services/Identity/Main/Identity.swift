@@ -1,4 +1,5 @@
 internal import EventLog
+internal import EventSchema
 internal import IdentityService
 internal import LogBackends
 internal import LoopService
@@ -8,7 +9,8 @@ internal import Runtime
 enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
-            "identity", "Users, sessions and verified addresses of Latchkey.", subcommands: [migrate, keys, importing, user]
+            "identity", "Users, sessions and verified addresses of Latchkey.",
+            subcommands: [migrate, keys, importing, user, rebuild, asOf]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -79,5 +81,21 @@ enum Identity {
             print(answer)
             return answer == .done ? 0 : ExitStatus.failure
         }
+    }
+
+    private static let rebuild = Subcommand<IdentityConfiguration>(
+        "rebuild",
+        "makes the tables anew from identity.events, beside the live ones, and swaps. --verify: compares them only. --drop-old: drops what was swapped out."
+    ) { configuration, _, arguments in
+        try await BlockingPool.runOnce(name: "subcommand") { try RebuildCommand.run(arguments, configuration) }
+    }
+
+    private static let asOf = Subcommand<IdentityConfiguration>(
+        "as-of", "TIME: the tables as they were then (RFC 3339), in a schema of their own, whose name is printed."
+    ) { configuration, _, arguments in
+        guard arguments.count == 1, let time = Timestamp(rfc3339: arguments[0]) else {
+            return ExitStatus.usage("identity as-of TIME, such as 2026-11-30T12:00:00Z")
+        }
+        return try await BlockingPool.runOnce(name: "subcommand") { try RebuildCommand.asOf(time, configuration) }
     }
 }

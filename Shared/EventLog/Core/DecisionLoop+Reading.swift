@@ -108,7 +108,7 @@ extension DecisionLoop {
 
     private func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
         switch envelope.body.type {
-        case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced: return nil
+        case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return nil
         default:
             do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
                 throw LogError(
@@ -278,7 +278,7 @@ extension DecisionLoop {
 
     private mutating func work(of message: InboxMessage) throws(LogError) -> OpenInput<Domain.Input>.Work {
         switch message.type {
-        case LogRecordType.probe, LogRecordType.passed, LogRecordType.macKeyIntroduced: return .skip
+        case LogRecordType.probe, LogRecordType.passed, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return .skip
         case LogRecordType.repeated: return domain.owesAnswer(to: message) ? .tell(Answer(data: message.data)) : .skip
         default: break
         }

@@ -53,4 +53,10 @@ public enum LogRecordType {
     /// Introduces the next MAC key, under the key before it. Who writes it copies time and inbox positions of the event before,
     /// from which readers start that begin at this one.
     public static let macKeyIntroduced = "latchkey.log.mac-key-introduced.v1"
+    /// Says that an event of the same chain that nobody can read is passed over, and why. Like `macKeyIntroduced` it copies time
+    /// and inbox positions of the event before it.
+    public static let skipped = "latchkey.log.skipped.v1"
+
+    /// Those that stand among the events of a service and mean nothing to its domain.
+    public static let amongEvents: Set<String> = [passed, repeated, macKeyIntroduced, skipped]
 }

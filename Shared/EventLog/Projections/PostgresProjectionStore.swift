@@ -106,7 +106,7 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             let begin = statements.advance(steps, in: state.generation ?? 0)
             let rows = try state.session.connection().batch(
                 begin + tables.writing(events, where: statements.passed)
-                    + [statements.remember(StoredOutcome.told(by: events, of: tables.domain))]
+                    + [statements.remember(StoredOutcome.told(by: events.map { ($0.event, $0.envelope) }, of: tables.domain))]
                     + [statements.forget(steps: partitions, events: events.map { $0.envelope })]
                     + [statements.generation, statements.passedPartitions(of: partitions)])
             state.generation = try rows[rows.count - 2].column(Int64.self).first

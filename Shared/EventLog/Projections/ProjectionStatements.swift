@@ -1,21 +1,29 @@
-internal import EventLog
+package import EventLog
 internal import EventSchema
-internal import Postgres
+package import Postgres
 
 /// The statements that all projections have in common, for the tables `generation`, `checkpoints` and `outcomes` of a schema.
-struct ProjectionStatements: Sendable {
+package struct ProjectionStatements: Sendable {
     let schema: String
 
-    struct Step {
+    package init(schema: String) { self.schema = schema }
+
+    package struct Step {
         var partition: Int
         /// `nil`: the partition was never projected.
         var from: ChainPosition?
         var to: Checkpoint?
+
+        package init(partition: Int, from: ChainPosition?, to: Checkpoint?) {
+            self.partition = partition
+            self.from = from
+            self.to = to
+        }
     }
 
-    var generation: SQL { "SELECT number FROM \(unsafe: schema).generation" }
+    package var generation: SQL { "SELECT number FROM \(unsafe: schema).generation" }
 
-    func checkpoints(of partitions: [Int]) -> SQL {
+    package func checkpoints(of partitions: [Int]) -> SQL {
         """
         SELECT partition::int8, position, answers_from FROM \(unsafe: schema).checkpoints
         WHERE partition = ANY(\(partitions.map(Int32.init)))
@@ -31,11 +39,11 @@ struct ProjectionStatements: Sendable {
     }
 
     /// Which of the results of `advance` holds the checkpoints as they stood before.
-    static let lockedCheckpoints = 1
+    package static let lockedCheckpoints = 1
 
     /// Locks generation and checkpoints, in an order that all instances share, and moves those checkpoints that stand where
     /// they should. A rebuild that swaps the tables waits for this transaction, or lets it wait and find another number.
-    func advance(_ steps: [Step], in generation: Int64) -> [SQL] {
+    package func advance(_ steps: [Step], in generation: Int64) -> [SQL] {
         let partitions = steps.map { Int32($0.partition) }
         let batch: SQL = """
             unnest(\(partitions), \(steps.map { $0.from?.encoded }), \(steps.map { $0.to?.position.encoded ?? "" }),
@@ -65,9 +73,9 @@ struct ProjectionStatements: Sendable {
     }
 
     /// The partitions whose checkpoints this transaction has moved.
-    var passed: SQL { "(SELECT partition FROM \(unsafe: schema).checkpoints WHERE projected_by = pg_current_xact_id())" }
+    package var passed: SQL { "(SELECT partition FROM \(unsafe: schema).checkpoints WHERE projected_by = pg_current_xact_id())" }
 
-    func passedPartitions(of partitions: [Int]) -> SQL {
+    package func passedPartitions(of partitions: [Int]) -> SQL {
         """
         SELECT partition::int8 FROM \(unsafe: schema).checkpoints
         WHERE projected_by = pg_current_xact_id() AND partition = ANY(\(partitions.map(Int32.init)))
@@ -75,7 +83,7 @@ struct ProjectionStatements: Sendable {
     }
 
     /// What led to an event led to it for good; everything else may be learnt better.
-    func remember(_ outcomes: [StoredOutcome]) -> SQL {
+    package func remember(_ outcomes: [StoredOutcome]) -> SQL {
         """
         INSERT INTO \(unsafe: schema).outcomes AS stored (partition, command, outcome, detail, until)
         SELECT * FROM unnest(\(outcomes.map { Int32($0.place.partition) }),
@@ -89,7 +97,7 @@ struct ProjectionStatements: Sendable {
     }
 
     /// Commands are forgotten by the time of the events of their partition.
-    func forget(steps partitions: [Int], events: [EventEnvelope]) -> SQL {
+    package func forget(steps partitions: [Int], events: [EventEnvelope]) -> SQL {
         var times: [Int: Timestamp] = [:]
         for event in events { times[event.partition.partition] = event.appended }
         let known = partitions.filter { times[$0] != nil }

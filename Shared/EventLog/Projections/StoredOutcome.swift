@@ -1,24 +1,25 @@
-internal import EventLog
-internal import EventSchema
+package import EventLog
+package import EventSchema
 
 /// A command, and the partition that it was decided in: where one id comes to two partitions, these are two commands.
-struct CommandPlace: Hashable, Sendable {
-    var partition: Int
-    var command: MessageID
+package struct CommandPlace: Hashable, Sendable {
+    package var partition: Int
+    package var command: MessageID
 }
 
 /// What became of a command, as a row of the table `outcomes` says it.
-struct StoredOutcome: Sendable {
-    var place: CommandPlace
-    var outcome: CommandOutcome
-    var until: Timestamp
+package struct StoredOutcome: Sendable {
+    package var place: CommandPlace
+    package var outcome: CommandOutcome
+    package var until: Timestamp
 
     /// The outcomes that events tell, one for each command: the first that is final, or the last.
-    static func told<Domain: PartitionDomain>(by events: [ConfirmedEvent<Domain.Event>], of domain: Domain) -> [StoredOutcome] {
+    package static func told<Domain: PartitionDomain>(
+        by events: some Sequence<(event: Domain.Event?, envelope: EventEnvelope)>, of domain: Domain
+    ) -> [StoredOutcome] {
         var outcomes: [CommandPlace: StoredOutcome] = [:]
-        for confirmed in events {
-            let envelope = confirmed.envelope
-            for command in domain.commands(rememberedBy: confirmed.event, envelope) where command.remember > .zero {
+        for (event, envelope) in events {
+            for command in domain.commands(rememberedBy: event, envelope) where command.remember > .zero {
                 let place = CommandPlace(partition: envelope.partition.partition, command: command.id)
                 if outcomes[place]?.outcome.isFinal == true { continue }
                 outcomes[place] = StoredOutcome(
@@ -28,7 +29,7 @@ struct StoredOutcome: Sendable {
         return Array(outcomes.values)
     }
 
-    var name: String {
+    package var name: String {
         switch outcome {
         case .committed(.own): "answered"
         case .committed(.elsewhere): "answered-elsewhere"
@@ -38,7 +39,7 @@ struct StoredOutcome: Sendable {
         }
     }
 
-    var detail: [UInt8]? {
+    package var detail: [UInt8]? {
         switch outcome {
         case .committed(.own(let answer)), .committed(.elsewhere(let answer)): answer.data
         case .committed(.none): nil

@@ -45,12 +45,11 @@ struct HomeWriter: Sendable {
             """
         }
         return [
-            drop("verified_contacts", where: "expires_at", after: .days(1)),
-            drop("onboarding_sessions", where: "expires_at", after: .days(1), and: "status <> 'active'"),
-            drop("sessions", where: "expires_at", after: .zero),
-            // Longer than any access token of theirs lives, and than gateways ask for.
-            drop("ended_sessions", where: "ended_at", after: .hours(2)),
-            drop("login_failures", where: "failed_at", after: .hours(1)),
+            drop("verified_contacts", where: "expires_at", after: Keeping.proofs),
+            drop("onboarding_sessions", where: "expires_at", after: Keeping.onboarding, and: "status <> 'active'"),
+            drop("sessions", where: "expires_at", after: Keeping.sessions),
+            drop("ended_sessions", where: "ended_at", after: Keeping.endedSessions),
+            drop("login_failures", where: "failed_at", after: Keeping.loginFailures),
         ]
     }
 

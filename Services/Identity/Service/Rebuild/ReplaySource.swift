@@ -1,0 +1,49 @@
+internal import Crypto
+internal import EventLog
+internal import EventSchema
+internal import IdentityDomain
+internal import Replay
+internal import Sealing
+
+/// Where replays read, and how.
+struct ReplaySource: Sendable {
+    let log: any EventLog
+    let authenticator: RecordAuthenticator
+    /// Reads events. It decides nothing, so it needs neither keys nor tokens.
+    let domain: IdentityPartition
+
+    init(_ access: OperatorAccess) {
+        log = access.log
+        authenticator = access.authenticator
+        domain = IdentityPartition(
+            routing: access.routing,
+            minting: SignedTokens(keys: SigningKeys(), issuer: "", audience: "", accessLifetime: .zero), opener: BoxOpener(),
+            sealer: BoxSealer(), ownKey: { preconditionFailure("a replay seals nothing") })
+    }
+
+    func scan(_ client: String) throws(LogError) -> ChainScan {
+        try ChainScan(log, authenticator: authenticator, client: client)
+    }
+
+    /// What an event says to the domain. Fails with `.unreadable` for one that cannot be read, unless it is skipped, which an
+    /// event behind `position` says.
+    func event(
+        of envelope: EventEnvelope, after position: ChainPosition?, _ skipped: inout Int
+    ) throws(LogError) -> IdentityEvent? {
+        if LogRecordType.amongEvents.contains(envelope.body.type) { return nil }
+        let unreadable: UnreadableBody
+        do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch { unreadable = error }
+        if try SkippedEvents.contains(
+            envelope.offset, of: envelope.partition, behind: position, in: log, authenticator: authenticator)
+        {
+            skipped += 1
+            return nil
+        }
+        throw LogError(
+            .unreadable,
+            """
+            \(envelope.partition) has an event at offset \(envelope.offset) that this version cannot read: \(unreadable.type), \
+            \(unreadable.reason)
+            """)
+    }
+}
