@@ -4,6 +4,7 @@ internal import IdentityService
 internal import LogBackends
 internal import LoopService
 internal import Replay
+internal import Runtime
 internal import Synchronization
 
 struct BareReading: Sendable {

@@ -36,7 +36,9 @@ struct MadeUpLives {
         self.partitions = partitions
         self.routing = routing
         self.keys = keys
-        random = SplitMix(state: seed &* 0x9e37_79b9_7f4a_7c15)
+        // Sequences from neighbouring seeds would be parts of each other.
+        var seeds = SplitMix(state: seed)
+        random = SplitMix(state: seeds.next())
     }
 
     mutating func next() throws -> (IdentityEvent, RoutingKey, String, Timestamp) {
@@ -250,7 +252,8 @@ struct MadeUpLives {
 
     private mutating func data(_ key: DataKey) -> PersonalData {
         PersonalData(
-            dataKey: key.id, identifier: key.seal(bytes(22), as: .identifier), passwordHash: key.seal(bytes(97), as: .passwordHash),
+            dataKey: key.id, identifier: key.seal(bytes(22), as: .identifier),
+            passwordHash: key.seal(bytes(97), as: .passwordHash),
             profile: key.seal(bytes(60), as: .profile))
     }
 
