@@ -56,7 +56,8 @@ public struct GatewayAPI: Sendable {
             metrics: metrics)
         let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
-            sealer: sealer, commands: commands, verifier: verifier, revocations: revocations, proofRequired: proofRequired)
+            sealer: sealer, commands: commands, passwords: PasswordWork(metrics: metrics), verifier: verifier,
+            revocations: revocations, proofRequired: proofRequired)
         let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)
 

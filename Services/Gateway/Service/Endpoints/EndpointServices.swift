@@ -13,6 +13,7 @@ struct EndpointServices: Sendable {
     var keys: any RecipientKeys
     var sealer: BoxSealer
     var commands: any CommandPath
+    var passwords: PasswordWork
     var verifier: TokenVerifier
     var revocations: any Revocations
     /// Whether a sign-up is told of an account, or makes one, only with a code.

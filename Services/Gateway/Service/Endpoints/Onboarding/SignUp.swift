@@ -30,8 +30,10 @@ struct SignUp: Sendable {
             confirmation = command.id
         }
         let answer = answer(to: form.identifier)
-        let reply = try await services.commands.reply { attempt in
-            try command(form, confirmation, attempt, request, context, answer)
+        let reply = try await services.passwords.ask {
+            try await services.commands.reply { attempt in
+                try command(form, confirmation, attempt, request, context, answer)
+            }
         }
         // Who asks for too many addresses whether they have accounts is told no more.
         if reply.outcome == .accountExists { try await services.limiter.admit(address, to: .accountExists) }

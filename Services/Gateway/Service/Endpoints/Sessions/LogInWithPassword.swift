@@ -19,14 +19,16 @@ struct LogInWithPassword: Sendable {
         let account = try await services.accounts.account(of: subject)
         let device = try await services.device(request, of: account)
         let answer = AccountAnswers.response { .success(AccountAnswers.signedIn($0, device: device?.token)) }
-        let reply = try await services.commands.reply { attempt in
-            let check = CheckLogin(
-                subject: subject, password: try services.seal(password, SealingContext.password(subject: subject)),
-                device: device?.digest)
-            var command = OutgoingCommand(
-                check, to: subject.routingKey, attempt: attempt, for: request, context, answer: answer)
-            command.subject = subject
-            return command
+        let reply = try await services.passwords.ask {
+            try await services.commands.reply { attempt in
+                let check = CheckLogin(
+                    subject: subject, password: try services.seal(password, SealingContext.password(subject: subject)),
+                    device: device?.digest)
+                var command = OutgoingCommand(
+                    check, to: subject.routingKey, attempt: attempt, for: request, context, answer: answer)
+                command.subject = subject
+                return command
+            }
         }
         return answer(reply)
     }

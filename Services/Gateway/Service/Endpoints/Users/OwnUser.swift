@@ -53,8 +53,10 @@ struct OwnUser: Sendable {
         _ request: Request, _ context: RequestContext, _ make: () throws -> any Message
     ) async throws -> Response {
         let key = services.routing.routingKey(of: try context.caller().user)
-        let reply = try await services.commands.reply { attempt in
-            OutgoingCommand(try make(), to: key, attempt: attempt, for: request, context, answer: Self.checked)
+        let reply = try await services.passwords.ask {
+            try await services.commands.reply { attempt in
+                OutgoingCommand(try make(), to: key, attempt: attempt, for: request, context, answer: Self.checked)
+            }
         }
         return Self.checked(await services.settled(reply))
     }

@@ -24,6 +24,7 @@ struct ResetPassword: Sendable {
             password: try services.seal(password, SealingContext.password(subject: subject)))
         let outgoing = OutgoingCommand(
             command, about: subject, for: request, context, answer: OutgoingCommand.plainly(.success(message: Self.message)))
-        return outgoing.answer(await services.settled(try await services.commands.reply(to: outgoing)))
+        let reply = try await services.passwords.ask { try await services.commands.reply(to: outgoing) }
+        return outgoing.answer(await services.settled(reply))
     }
 }
