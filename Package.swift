@@ -215,6 +215,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "limit-kafka", dependencies: ["CMeasurement"], path: "\(folder)/Limits/Kafka",
             linkerSettings: [.linkedLibrary("rdkafka")]),
         .executableTarget(
+            name: "limit-argon2", dependencies: ["CMeasurement", "CSodium"], path: "\(folder)/Limits/Argon2"),
+        .executableTarget(
             name: "limit-postgres", dependencies: ["CMeasurement", "CPostgres"], path: "\(folder)/Limits/Postgres"),
     ]
 }

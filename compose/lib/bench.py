@@ -9,13 +9,14 @@ import sys
 import tempfile
 
 import bench_limits
+import bench_oracle
 import bench_report
 import toolchain
 from bench_system import Broker, System
 from paths import REPOSITORY
 from problem import Problem
 
-PROGRAMS = ("load", "limit-server", "limit-kafka", "limit-postgres")
+PROGRAMS = ("load", "limit-server", "limit-kafka", "limit-postgres", "limit-argon2")
 BACKENDS = ("postgres", "kafka")
 CONNECTIONS = (1, 32, 256)
 # Before anything counts: connections are made, plans cached, pages touched, and a broker has compiled its code.
@@ -30,9 +31,14 @@ def bench(parser, arguments):
     parser.add_argument("--only", choices=BACKENDS, action="append", help="only this log")
     parser.add_argument("--connections", default=",".join(map(str, CONNECTIONS)), metavar="N,…", help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=5, metavar="N", help="for each measurement (default: %(default)s)")
+    parser.add_argument(
+        "--oracle", nargs="?", type=int, const=10_000, metavar="N",
+        help="instead: compare the times of N requests (10000) for identifiers with and without an account, by endpoint")
     parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="default: %(default)s")
     options = parser.parse_args(arguments)
     options.connections = numbers(options.connections)
+    if options.oracle is not None and not 2 <= options.oracle <= 1_000_000:
+        raise Problem("--oracle is not a number from 2 to 1000000", 2)
     if not 0 < options.seconds <= 60:
         raise Problem("--seconds is not more than 0 and at most 60", 2)
     os.environ["LATCHKEY_BENCHMARKS"] = "yes"
@@ -42,7 +48,7 @@ def bench(parser, arguments):
             raise Problem(f"there is no executable {name} in {folder}")
     # So that whoever ends this ends what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    report = bench_report.FORMATS[options.format](options)
+    report = bench_report.FORMATS[options.format](options) if options.oracle is None else bench_oracle.Report(options)
     report.begin()
     for backend in BACKENDS:
         if not options.only or backend in options.only:
@@ -70,10 +76,14 @@ def run(backend, options, programs, report):
         if backend == "kafka":
             broker = find_broker(options, folder, programs)
             if not broker:
-                report.skip("kafka", "--kafka names none, and there is no ../shared/kafka")
+                print("latchkey: kafka is left out: --kafka names none, and there is no ../shared/kafka", file=sys.stderr)
                 return
         system = System(folder, programs, broker)
+        if options.oracle is not None:
+            system.environment["SIGNUP_PROOF"] = "required"
         system.start()
+        if options.oracle is not None:
+            return bench_oracle.measure(system, options.oracle, backend, report)
         load = Load(system, programs, report)
         load.warm_up(options)
         for connections in options.connections:
@@ -81,6 +91,7 @@ def run(backend, options, programs, report):
             load.measure(backend, "healthz", connections, options.seconds, limits)
             load.measure(backend, "send+confirm", connections, options.seconds, limits)
             load.measure(backend, "pair", connections, options.seconds, limits)
+            load.measure(backend, "accounts", connections, options.seconds, limits)
     finally:
         if system:
             system.stop()

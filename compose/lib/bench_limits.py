@@ -20,16 +20,19 @@ INSERT INTO log.topics VALUES (1, 'commands', 3600000), (2, 'events', NULL), (3,
 INSERT INTO log.partitions (topic, partition) SELECT id, 0 FROM log.topics;
 CREATE TABLE public.commits (row bytea);
 """
+# Memory in KiB and passes of a new password hash, where nothing else is configured.
+HASH = ("19456", "2")
 # One small durable commit.
 COMMIT = "INSERT INTO public.commits VALUES (convert_to(repeat('v', 400), 'UTF8'));\n"
 
 
 def take(system, programs, connections, seconds):
-    """Limits by name: `server`, `log` (each count, seconds, p50 and p99 in microseconds), `commits` (per second)."""
+    """Limits by name: `server`, `log`, `hash` (each count, seconds, p50 and p99 in microseconds), `commits` (per second)."""
     database = Database(system)
     return {
         "server": server(programs, connections, seconds),
         "log": round_trips(system, database, programs, connections, seconds),
+        "hash": json.loads(run([os.path.join(programs, "limit-argon2"), *HASH, str(seconds)])),
         "commits": database.commits(connections, seconds),
     }
 

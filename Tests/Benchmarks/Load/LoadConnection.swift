@@ -21,6 +21,8 @@ final class LoadConnection {
 
     private var buffer = [UInt8](repeating: 0, count: 8_192)
     private var filled = 0
+    /// Of the last answer.
+    private var length = 0
 
     /// `nil` where nobody listens.
     init?(port: UInt16) {
@@ -60,8 +62,18 @@ final class LoadConnection {
         guard count > 0 else { return .ended }
         filled += count
         guard let status = completeStatus() else { return filled < buffer.count ? .incomplete : .ended }
+        length = filled
         filled = 0
         return .answer(status: status)
+    }
+
+    /// What stands in the last answer behind this, up to the next quotation mark.
+    func text(behind name: StaticString) -> [UInt8]? {
+        buffer.withUnsafeBytes { bytes in
+            guard let start = bytes.position(behind: name, within: length) else { return nil }
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<length])
+            return rest.firstIndex(of: UInt8(ascii: "\"")).map { Array(rest[..<$0]) }
+        }
     }
 
     /// The status, once head and body are there.

@@ -8,10 +8,14 @@ import Glibc
 struct LoadGenerator {
     static func main() {
         guard let options = Options(Array(CommandLine.arguments.dropFirst())) else {
-            fail("load healthz|send+confirm|pair --port N --connections N --seconds N --first N --outbox FILE")
+            fail("load healthz|send+confirm|pair|accounts --port N --connections N --seconds N --first N --outbox FILE")
         }
         let outbox = options.workload == .healthz ? nil : Outbox(options.outbox)
         if options.workload != .healthz, outbox == nil { fail("there is no outbox \(options.outbox)") }
+        if options.workload == .accounts, let outbox {
+            var run = AccountRun(options, outbox)
+            return run.measureAll()
+        }
         var run = LoadRun(options, outbox)
         switch options.workload {
         case .healthz: run.measure("healthz", .healthz)
@@ -19,6 +23,7 @@ struct LoadGenerator {
             run.measure("send", .send)
             run.measure("confirm", .confirm)
         case .pair: run.measure("pair", .pair)
+        case .accounts: break
         }
     }
 

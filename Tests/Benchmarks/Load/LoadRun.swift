@@ -45,7 +45,7 @@ struct LoadRun {
         }
     }
 
-    private static var now: Int64 {
+    static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

@@ -6,6 +6,8 @@ struct Options {
         case sendAndConfirm = "send+confirm"
         /// Every connection asks for a code, waits for its delivery, and consumes it.
         case pair
+        /// Accounts are made, signed in to, used, and their passwords reset, in one measurement after the other.
+        case accounts
     }
 
     var workload = Workload.healthz

@@ -4,22 +4,22 @@ enum Requests {
 
     static func send(_ number: UInt32) -> [UInt8] {
         post(
-            "send", number,
+            "/api/verification/send", from: number,
             #"{"channel":"email","identifier":"n\#(number)@bench.example","purpose":"email_verification"}"#)
     }
 
     static func confirm(_ number: UInt32, _ code: [UInt8]) -> [UInt8] {
         let code = String(decoding: code, as: UTF8.self)
         return post(
-            "confirm", number,
+            "/api/verification/confirm", from: number,
             #"{"identifier":"n\#(number)@bench.example","code":"\#(code)","purpose":"email_verification"}"#)
     }
 
-    private static func post(_ name: String, _ number: UInt32, _ body: String) -> [UInt8] {
+    static func post(_ path: String, from number: UInt32, _ body: String) -> [UInt8] {
         let address = "10.\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"
         return Array(
             """
-            POST /api/verification/\(name) HTTP/1.1\r
+            POST \(path) HTTP/1.1\r
             Host: localhost\r
             Content-Type: application/json\r
             X-Forwarded-For: \(address)\r
