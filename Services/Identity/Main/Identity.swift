@@ -10,7 +10,7 @@ enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
             "identity", "Users, sessions and verified addresses of Latchkey.",
-            subcommands: [migrate, keys, importing, user, rebuild, asOf]
+            subcommands: [migrate, keys, importing, user, rebuild, asOf, status, poison]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -97,5 +97,19 @@ enum Identity {
             return ExitStatus.usage("identity as-of TIME, such as 2026-11-30T12:00:00Z")
         }
         return try await BlockingPool.runOnce(name: "subcommand") { try RebuildCommand.asOf(time, configuration) }
+    }
+
+    private static let status = Subcommand<IdentityConfiguration>(
+        "status", "how far each partition is projected, and where one stands still."
+    ) { configuration, _, arguments in
+        guard arguments.isEmpty else { return ExitStatus.usage("identity status") }
+        return try await BlockingPool.runOnce(name: "subcommand") { try StatusCommand.status(configuration) }
+    }
+
+    private static let poison = Subcommand<IdentityConfiguration>(
+        "poison",
+        "show: events that cannot be read. skip PARTITION OFFSET --reason TEXT: an event of its own says that all pass one over."
+    ) { configuration, _, arguments in
+        try await BlockingPool.runOnce(name: "subcommand") { try StatusCommand.poison(arguments, configuration) }
     }
 }

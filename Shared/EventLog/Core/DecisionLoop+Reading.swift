@@ -65,7 +65,7 @@ extension DecisionLoop {
             guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else { throw otherLog }
             self.promised = nil
         }
-        if envelope.body.type != LogRecordType.macKeyIntroduced { inboxes = envelope.inboxes }
+        if ![LogRecordType.macKeyIntroduced, LogRecordType.skipped].contains(envelope.body.type) { inboxes = envelope.inboxes }
         age.advance(to: envelope.appended)
         if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
@@ -106,11 +106,13 @@ extension DecisionLoop {
         }
     }
 
-    private func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
+    private mutating func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
+        if skipped.contains(envelope.offset) { return nil }
         switch envelope.body.type {
         case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return nil
         default:
             do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
+                poison = envelope.offset
                 throw LogError(
                     .unreadable,
                     "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)"

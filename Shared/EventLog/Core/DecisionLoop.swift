@@ -75,6 +75,10 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var milestones = Queue<Milestone>()
     var resumptionPoint: ChainPosition?
     public var counters = LoopCounters()
+    /// Own events at these offsets are passed over: see `SkippedEvents`.
+    var skipped: Set<Int64> = []
+    /// The own event that could not be read, and that is why the partition must be given up.
+    var poison: Int64?
 
     /// A loop for one partition. `start` is where reading of the own events begins; for a projection the checkpoint's
     /// `answersFrom`, with the checkpoint given.

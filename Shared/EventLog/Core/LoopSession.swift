@@ -14,6 +14,11 @@ struct LoopSession<Store: ProjectionStore> {
     /// Partitions that the group gave to this instance and that are still to be taken over.
     var arriving: Set<Int> = []
     var gaveUp: [Int: LogError] = [:]
+    /// Own events that are passed over, and those at which partitions stand still, with where to look for what says so.
+    var skips: [Int: Set<Int64>] = [:]
+    var poisons: [Int: (offset: Int64, behind: ChainPosition)] = [:]
+    var lookForSkipsAt = LocalInstant(milliseconds: 0)
+    var mustStartOver = false
     var loads: [Int: LoadRequest<Domain.Key>] = [:]
     var projections: [Int: ProjectionBatch<Domain.Event>] = [:]
     /// Partitions that are followed from elsewhere since the last poll: what else it brought of them is out of place.
@@ -99,11 +104,13 @@ struct LoopSession<Store: ProjectionStore> {
     }
 
     private func makeLoop(_ partition: Int, start: ChainPosition?, checkpoint: Checkpoint?) -> Slot {
-        Slot(
+        let slot = Slot(
             DecisionLoop(
                 driver.domain, settings: driver.settings, partition: partition, log: description.id,
                 authenticator: driver.authenticator,
                 writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator()))
+        slot.loop.skipped = skips[partition] ?? []
+        return slot
     }
 
     private mutating func close() {
@@ -153,6 +160,7 @@ struct LoopSession<Store: ProjectionStore> {
         for (partition, input) in inputs { feed(input, to: partition) }
         if !inputs.isEmpty { showClock() }
         if isTime { for partition in loops.keys { feed(.tick, to: partition) } }
+        try lookForSkips()
         try takeOverArriving()
         try serveStore()
         if isWaiting, consumer.isAvailable {
@@ -201,6 +209,8 @@ struct LoopSession<Store: ProjectionStore> {
         projections[partition] = nil
         if !isMemory || gaveUp[partition] != nil {
             loops[partition] = nil
+            // Whoever gets it again looks again.
+            if poisons.removeValue(forKey: partition) != nil { gaveUp[partition] = nil }
             consumer?.unfollow(TopicPartition(driver.settings.events, partition))
         }
     }
@@ -265,7 +275,39 @@ struct LoopSession<Store: ProjectionStore> {
             arriving.insert(partition)
             return
         }
+        if error.code == .unreadable, let slot = loops[partition], let poison = slot.loop.poison {
+            poisons[partition] = (poison, slot.loop.position)
+            if (try? goOn(partition)) == true { return }
+        }
         stop(partition, because: error)
+    }
+
+    /// Goes on with partitions whose poison event is skipped by now.
+    private mutating func lookForSkips() throws(LogError) {
+        if mustStartOver {
+            mustStartOver = false
+            throw LogError(.closed, "a partition goes on behind an event that is skipped")
+        }
+        guard !poisons.isEmpty, SteadyClock.now >= lookForSkipsAt else { return }
+        lookForSkipsAt = SteadyClock.now + .seconds(5)
+        for partition in poisons.keys { _ = try goOn(partition) }
+    }
+
+    /// Returns whether the event at which the partition stands still is skipped.
+    private mutating func goOn(_ partition: Int) throws(LogError) -> Bool {
+        guard let poison = poisons[partition] else { return false }
+        let isSkipped = try SkippedEvents.contains(
+            poison.offset, of: TopicPartition(driver.settings.events, partition), behind: poison.behind, in: driver.log,
+            authenticator: driver.authenticator)
+        guard isSkipped else { return false }
+        skips[partition, default: []].insert(poison.offset)
+        poisons[partition] = nil
+        gaveUp[partition] = nil
+        loops[partition] = nil
+        arriving.insert(partition)
+        // What is followed on every instance is folded again from where a start begins.
+        mustStartOver = isMemory
+        return true
     }
 
     private mutating func stop(_ partition: Int, because error: LogError) {

@@ -92,7 +92,7 @@ extension LoopNotice {
                 "no position was committed: events are read from the beginning", ["partitions": .public(Self.list(partitions))])
         case .gaveUp(let partition, let error):
             logger.error(
-                "a partition stands still until this process starts again",
+                "a partition stands still",
                 ["partition": .public(partition.description), "reason": .public(error.description)])
         case .waits(let error): logger.warning("waiting", ["reason": .public(error.description)])
         case .resumes: logger.notice("going on")

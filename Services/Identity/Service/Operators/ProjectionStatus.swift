@@ -1,0 +1,159 @@
+public import EventLog
+public import EventSchema
+internal import Postgres
+internal import Replay
+
+/// How far the projection is, and the events that it cannot take: what `identity status` and `identity poison` show. Every call
+/// blocks.
+public struct ProjectionStatus: Sendable {
+    /// One partition of `identity.events`.
+    public struct Partition: Sendable {
+        public var partition: Int
+        /// The next offset to project, and the events that are projected.
+        public var offset: Int64
+        public var events: Int64
+        /// Offsets that are not projected yet.
+        public var lag: Int64
+        /// Records before `offset` that count for nothing.
+        public var void: Int64
+        /// Where the partition stands still.
+        public var poison: PoisonEvent?
+    }
+
+    private let access: OperatorAccess
+    private let source: ReplaySource
+    private let schema: String
+
+    public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
+        self.init(try OperatorAccess(configuration, log: log))
+    }
+
+    init(_ access: OperatorAccess, schema: String = "identity") {
+        self.access = access
+        self.schema = schema
+        source = ReplaySource(access)
+    }
+
+    public func partitions() throws -> [Partition] {
+        let connection = try PostgresConnection(access.database)
+        defer { connection.close() }
+        let positions = try ShadowStore.positions(in: schema, over: connection)
+        let scan = try source.scan("status")
+        defer { scan.close() }
+        return try (0..<scan.partitions(of: .identityEvents)).map { number in
+            let partition = TopicPartition(.identityEvents, number)
+            let position = positions[number]
+            let (offset, events) = (position?.offset ?? 0, position?.head.sequence ?? 0)
+            let end = try scan.end(of: partition)
+            return Partition(
+                partition: number, offset: offset, events: events, lag: max(0, end - offset), void: offset - events,
+                poison: try poison(in: partition, from: position, upTo: end))
+        }
+    }
+
+    /// The first event behind a position that cannot be read and is not skipped.
+    private func poison(
+        in partition: TopicPartition, from position: ChainPosition?, upTo end: Int64
+    ) throws(LogError) -> PoisonEvent? {
+        let scan = try source.scan("status")
+        defer { scan.close() }
+        scan.follow(partition, from: position, upTo: end)
+        var skipped = 0
+        var before = position
+        while !scan.isDone {
+            for batch in try scan.next(within: .seconds(1)) {
+                for envelope in batch.events {
+                    do throws(LogError) {
+                        _ = try source.event(of: envelope, after: before, &skipped)
+                    } catch {
+                        guard error.code == .unreadable else { throw error }
+                        return PoisonEvent(envelope, because: error)
+                    }
+                }
+                before = batch.position
+            }
+        }
+        return nil
+    }
+
+    // MARK: Skipping
+
+    public enum Answer: Equatable, Sendable, CustomStringConvertible {
+        case done
+        /// There is no such event, or it can be read.
+        case noPoison
+        /// Others have written at the same time, again and again.
+        case contended
+
+        public var description: String {
+            switch self {
+            case .done: "the event is skipped: instances of Identity go on within seconds"
+            case .noPoison: "the partition does not stand still there"
+            case .contended: "other events came in between each time; try again"
+            }
+        }
+    }
+
+    /// Has every reader pass over the event at which a partition stands still: an event says so, with the reason. It names the
+    /// head of the chain like every other, so it is valid only if nobody else has written meanwhile.
+    public func skip(_ offset: Int64, ofPartition number: Int, reason: String) throws -> Answer {
+        guard let stuck = try partitions().first(where: { $0.partition == number })?.poison, stuck.offset == offset else {
+            return .noPoison
+        }
+        let partition = TopicPartition(.identityEvents, number)
+        let producer = try access.log.makeProducer(client: "operator")
+        defer { producer.close() }
+        for _ in 0..<20 {
+            let (head, last) = try end(of: partition)
+            guard let last else { return .noPoison }
+            var chain = try ChainWriter(
+                partition, after: head, authenticator: access.authenticator, writer: MessageID.random().text)
+            let record = chain.append(
+                SkippedEvent(offset: offset, reason: reason).body, id: .random(), key: stuck.key, at: last.time,
+                inboxes: last.inboxes)
+            producer.append(record) { _ in }
+            producer.flush(within: .seconds(10))
+            let isSkipped = try SkippedEvents.contains(
+                offset, of: partition, behind: nil, in: access.log, authenticator: access.authenticator)
+            if isSkipped { return .done }
+        }
+        return .contended
+    }
+
+    /// The head of a chain, and its event.
+    private func end(of partition: TopicPartition) throws(LogError) -> (ChainHead, EventEnvelope?) {
+        let scan = try source.scan("operator")
+        defer { scan.close() }
+        scan.follow(partition, upTo: try scan.end(of: partition))
+        var last: EventEnvelope?
+        while !scan.isDone { for batch in try scan.next(within: .seconds(1)) { last = batch.events.last ?? last } }
+        guard let position = scan.position(of: partition) else {
+            throw LogError(.closed, "\(partition) is not read any more")
+        }
+        return (position.head, last)
+    }
+}
+
+/// A valid event that this version cannot read.
+public struct PoisonEvent: Sendable {
+    public var partition: Int
+    public var offset: Int64
+    public var sequence: Int64
+    public var type: String
+    public var time: Timestamp
+    /// In bytes.
+    public var size: Int
+    public var problem: String
+    let key: [UInt8]
+
+    init(_ envelope: EventEnvelope, because error: LogError) {
+        partition = envelope.partition.partition
+        offset = envelope.offset
+        sequence = envelope.sequence
+        type = envelope.body.type
+        time = envelope.time
+        size = envelope.body.data.count
+        problem = error.reason
+        key = envelope.key
+    }
+}
