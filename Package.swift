@@ -185,7 +185,7 @@ let package = Package(
                 "Runtime",
             ]),
         tests("KafkaTests", ["EventLog", "EventLogKafka", "EventSchema", "Crypto", "Runtime"]),
-        tests("SystemTests", ["HTTP", "JSON", "Runtime", "TestPeers"]),
+        tests("SystemTests", ["HTTP", "JSON", "Runtime", "TestPeers"], resources: [.copy("Guide")]),
     ]
 )
 

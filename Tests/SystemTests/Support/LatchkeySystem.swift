@@ -8,7 +8,7 @@ import Testing
 
 /// A whole Latchkey as its users run it: `compose/up` in a folder of its own, at ports of its own.
 ///
-/// It ends with the value, and with the test process however that ends.
+/// Where a Kafka is given its log lies there, otherwise in its Postgres. It ends with the value, and with the test process however that ends.
 final class LatchkeySystem: Sendable {
     struct Member: Sendable, Equatable {
         var name: String
@@ -83,9 +83,17 @@ final class LatchkeySystem: Sendable {
             // Requests of the tests say which address they come from.
             "TRUSTED_PROXIES": "127.0.0.0/8",
         ]
+        if let kafka = TestKafka.given {
+            environment["LATCHKEY_LOG"] = "kafka"
+            environment["LATCHKEY_KAFKA_BOOTSTRAP_SERVERS"] = kafka.servers
+            environment["LATCHKEY_KAFKA_PREFIX"] = topicPrefix
+        }
         for (name, value) in settings { environment[name] = value }
         return environment
     }
+
+    /// What the names of its topics in Kafka begin with.
+    var topicPrefix: String { URL(fileURLWithPath: folder).lastPathComponent + "." }
 
     /// Runs one of the commands in `compose/`, whatever comes of it.
     func compose(_ command: String, _ arguments: [String] = [], settings: [String: String?] = [:]) async throws -> Program.Result

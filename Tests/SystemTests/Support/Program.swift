@@ -5,8 +5,10 @@ import Runtime
 enum Program {
     struct Result: Sendable, CustomStringConvertible {
         var status: Int32
-        var output: String
+        var bytes: Data
         var errors: String
+
+        var output: String { String(decoding: bytes, as: UTF8.self) }
 
         var description: String { "status \(status)\n\(output)\(errors)" }
     }
@@ -31,7 +33,8 @@ enum Program {
             process.standardError = errors.handle
             try process.run()
             process.waitUntilExit()
-            return Result(status: process.terminationStatus, output: output.text(), errors: errors.text())
+            return Result(
+                status: process.terminationStatus, bytes: output.bytes(), errors: String(decoding: errors.bytes(), as: UTF8.self))
         }
     }
 
@@ -61,9 +64,8 @@ private struct Captured {
         self.handle = handle
     }
 
-    func text() -> String {
+    func bytes() -> Data {
         try? handle.seek(toOffset: 0)
-        let data = (try? handle.readToEnd()) ?? Data()
-        return String(decoding: data, as: UTF8.self)
+        return (try? handle.readToEnd()) ?? Data()
     }
 }
