@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import HTTP
+import JSON
 import Testing
 
 extension SystemTests {
@@ -21,36 +23,70 @@ extension SystemTests {
                 #expect(try await visitor.confirm(Visitor.wrong(code)).error == "INVALID_OTP")
                 #expect(try await visitor.confirm(code, headers: headers).isSuccess)
             }
-            // Everything goes to the files: pages, the write-ahead log, and a dump of what SQL shows.
-            _ = try await system.sql("CHECKPOINT")
-            let dump = try await system.compose("postgres", ["pg_dump", "--data-only"])
-            #expect(dump.status == 0)
-            #expect(dump.output.contains("COPY log.lasting_records"))
-            try dump.output.write(toFile: system.folder + "/dump.sql", atomically: false, encoding: .utf8)
-            let database = [system.state + "/postgres", system.folder + "/dump.sql"]
-            // Deliveries of the console are the one exception.
-            let logs = ["gateway", "verification", "identity", "postgres"].map { "\(system.state)/logs/\($0).log" }
-            let outbox = [system.state + "/outbox.jsonl"]
-
+            let remains = try await Remains.collected(from: system)
             let emails = visitors.map { String($0.email.prefix { $0 != "@" }) + "@" }
-            #expect(try await ByteSearch.files(containing: emails, in: database + logs) == [])
-            #expect(try await ByteSearch.files(containing: visitors.map(\.address), in: database + logs) == [])
-            #expect(try await ByteSearch.files(containing: ["latchkey-test.example", "Tester/7.31"], in: database + logs) == [])
-            #expect(try await ByteSearch.files(containing: ["request.of."], in: database) == [])
-            // Six digits may stand somewhere by chance, but not those of two codes in one place.
-            var places: [String: Int] = [:]
-            for code in codes {
-                for place in try await ByteSearch.files(containingNumber: code, in: database + logs) {
-                    places[place, default: 0] += 1
-                }
-            }
-            #expect(places.filter { $0.value > 1 } == [:])
+            #expect(try await remains.files(containing: emails) == [])
+            #expect(try await remains.files(containing: visitors.map(\.address)) == [])
+            #expect(try await remains.files(containing: ["latchkey-test.example", "Tester/7.31"]) == [])
+            #expect(try await ByteSearch.files(containing: ["request.of."], in: remains.stored) == [])
+            #expect(try await remains.files(containingCodes: codes) == [])
 
             // The search finds what is there.
+            let outbox = [system.state + "/outbox.jsonl"]
             #expect(try await ByteSearch.files(containing: emails, in: outbox) == outbox)
             #expect(try await ByteSearch.files(containingNumber: codes[0], in: outbox) == outbox)
-            #expect(try await ByteSearch.files(containing: ["verification.code-issued.v1"], in: database).count > 1)
+            #expect(try await ByteSearch.files(containing: ["verification.code-issued.v1"], in: remains.stored) != [])
             try await system.end()
+        }
+
+        @Test func `no byte anywhere shows what an account is made of`() async throws {
+            let system = try await LatchkeySystem.started()
+            var persons: [Person] = []
+            for _ in 0..<3 {
+                var person = Person(Visitor(system))
+                try await person.live()
+                persons.append(person)
+            }
+            let imported = try await importUsers(into: system)
+            try await persons[0].erase()
+            try await eventually("the last code is delivered") {
+                try persons.allSatisfy {
+                    try system.deliveries(to: $0.visitor.email).count { $0["code"] != nil } >= $0.codes.count
+                }
+            }
+
+            let remains = try await Remains.collected(from: system)
+            for person in persons {
+                #expect(try await remains.files(containing: person.facts) == [], "facts of a person")
+                #expect(try await remains.files(containing: person.secrets) == [], "secrets of a person")
+                #expect(try await remains.files(containing: Tokens.spellings(person.tokens)) == [], "tokens of a person")
+            }
+            #expect(try await remains.files(containingCodes: persons.flatMap(\.codes)) == [])
+            #expect(try await remains.files(containing: imported) == [])
+            #expect(try await remains.files(containing: ["$argon2id$"]) == [])
+            // The search finds what is there.
+            for type in [
+                "identity.user-registered.v1", "identity.password-reset.v1", "identity.user-erased.v1",
+                "identity.user-imported.v1",
+            ] {
+                #expect(try await ByteSearch.files(containing: [type], in: remains.stored) != [], "no \(type)")
+            }
+            try await system.end()
+        }
+
+        /// Users of another system, one with a number. Gives what must stand nowhere.
+        private func importUsers(into system: LatchkeySystem) async throws -> [String] {
+            let hash = "$2b$04$abcdefghijklmnopqrstuu5LvGKNvCk3pYhgkSMSFIkVSbLfHbGDa"
+            let lines: [JSON] = [
+                ["phoneNumber": "+12025550148", "passwordHash": .string(hash), "profile": ["givenName": "Cadwallader"]],
+                ["email": "quillfeather@latchkey-test.example", "passwordHash": .string(hash)],
+            ]
+            let file = system.folder + "/users.jsonl"
+            try lines.map(\.description).joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+            let result = try await system.operate("identity", ["import", file])
+            unlink(file)
+            #expect(result.output.hasPrefix("2 imported"), "\(result)")
+            return ["2025550148", "Cadwallader", "quillfeather", hash]
         }
 
         @Test(arguments: ["", "a", "ab", "abc"])

@@ -23,6 +23,10 @@ PARTS = ("format", "unit", "log", "simulation", "system")
 NOT_SANITIZED = ("KafkaTests", "LogContractTests", "SimulationTests", "SystemTests")
 # Every part has to end some time; the slowest takes a few minutes.
 LONGEST_RUN = 1500
+# Whole systems whose promises hold wherever the log lies; what else is tried of them has nothing to do with it.
+ON_KAFKA = ("AccountTests", "ConfirmationTests", "CrashTests", "GuideTests", "PauseTests", "PrivacyTests", "StormTests")
+# The one suite that needs brokers of its own, which it kills.
+ON_BROKERS = "BrokerTests"
 OPTIMISED = ("--package-path", REPOSITORY, "--configuration", "release", "-Xswiftc", "-enable-testing")
 
 RESULT = re.compile(r'^\S+ Test (?P<name>".*"|[^\s"]\S*)(?: with \d+ test cases?)? (?P<result>passed|failed|skipped)\b(?P<more>.*)$')
@@ -114,21 +118,8 @@ class Run:
             return
         environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_TEST_POSTGRES": self.postgres()}
         self.tests("LogContractTests", self.optimised("LogContractTests"), environment)
-        given = os.environ.get("LATCHKEY_TEST_KAFKA")
-        if given:
-            self.log_on_kafka("given", {**environment, "LATCHKEY_TEST_KAFKA": given})
-            return
-        for brokers in (1, 3):
-            servers = self.start_kafka(brokers)
-            if not servers:
-                self.outcome.skipped.append(("tests of the log on a real Kafka", "LATCHKEY_TEST_KAFKA names none"))
-                return
-            command, folder = self.broker
-            kafka = {"LATCHKEY_TEST_KAFKA": servers}
-            if brokers > 1:
-                kafka.update(LATCHKEY_TEST_KAFKA_COMMAND=command, LATCHKEY_TEST_KAFKA_FOLDER=folder)
-            self.log_on_kafka(f"{brokers}", {**environment, **kafka})
-            self.stop_kafka()
+        for name, kafka in self.kafkas("tests of the log on a real Kafka"):
+            self.log_on_kafka(name, {**environment, **kafka})
 
     def log_on_kafka(self, name, environment):
         """The contract of every log on these brokers, one test after the other, and what is Kafka's own."""
@@ -152,7 +143,16 @@ class Run:
             [self.swift, "build", "--package-path", REPOSITORY, "--configuration", "release", "--show-bin-path"],
             env=self.environment(), stdout=subprocess.PIPE, text=True).stdout.strip()
         environment = {**self.environment(), "LATCHKEY_TESTS": "optimised", "LATCHKEY_BIN": folder}
-        self.tests("system", self.optimised("SystemTests"), environment)
+        wanted = os.environ.get("LATCHKEY_STORM_SECONDS")
+        if wanted:
+            environment["LATCHKEY_STORM_SECONDS"] = wanted
+        toolchain.install_for_tests()
+        self.tests("system", [*self.optimised("SystemTests"), "--skip", ON_BROKERS], environment)
+        for name, kafka in self.kafkas("whole systems on a real Kafka"):
+            suites = "|".join(ON_KAFKA) if "LATCHKEY_TEST_KAFKA_COMMAND" not in kafka else ON_BROKERS
+            command = self.optimised("SystemTests")
+            command[command.index("--filter") + 1] = rf"^SystemTests\.SystemTests/({suites})"
+            self.tests(f"system-kafka-{name}", command, {**environment, **kafka})
 
     def build_optimised(self):
         """The shipped executables, and beside them the tests that need nothing but public interfaces."""
@@ -200,6 +200,23 @@ class Run:
         postgres.psql("postgres", f"CREATE ROLE tests SUPERUSER LOGIN PASSWORD '{password}';\n")
         self.server_url = postgres.url("tests", password, "postgres")
         return self.server_url
+
+    def kafkas(self, what):
+        """The Kafka that the caller names; or one after the other one broker, and three of which each can be killed. Names and
+        variables of the environment. `what`: is skipped where there is none."""
+        given = os.environ.get("LATCHKEY_TEST_KAFKA")
+        if given:
+            yield "given", {"LATCHKEY_TEST_KAFKA": given}
+            return
+        for brokers in (1, 3):
+            servers = self.start_kafka(brokers)
+            if not servers:
+                self.outcome.skipped.append((what, "LATCHKEY_TEST_KAFKA names none"))
+                return
+            command, folder = self.broker
+            killing = {"LATCHKEY_TEST_KAFKA_COMMAND": command, "LATCHKEY_TEST_KAFKA_FOLDER": folder} if brokers > 1 else {}
+            yield f"{brokers}", {"LATCHKEY_TEST_KAFKA": servers, **killing}
+            self.stop_kafka()
 
     def start_kafka(self, brokers):
         """Bootstrap servers of a real Kafka that is started from beside the repository's folder; none where there is none."""

@@ -20,6 +20,9 @@ PACKAGES = """
 
 EXECUTABLES = ("gateway", "verification", "identity", "notifier")
 
+# What only some tests use. Without it they are skipped, and say so.
+FOR_TESTS = "kcat node-axios".split()
+
 
 def install_packages():
     if not shutil.which("dpkg-query"):
@@ -27,6 +30,14 @@ def install_packages():
     script = os.path.join(os.path.dirname(os.path.realpath(__file__)), "install-packages")
     if subprocess.run([script, *PACKAGES]).returncode != 0:
         raise Problem("packages are missing")
+
+
+def install_for_tests():
+    """As far as that can be done."""
+    if not shutil.which("dpkg-query"):
+        return
+    script = os.path.join(os.path.dirname(os.path.realpath(__file__)), "install-packages")
+    subprocess.run([script, *FOR_TESTS, *([] if shutil.which("node") else ["nodejs"])])
 
 
 def prepare():

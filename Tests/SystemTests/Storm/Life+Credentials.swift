@@ -5,7 +5,6 @@ import JSON
 extension Life {
     mutating func changePassword(in session: Session) async {
         let new = Self.newPassword()
-        secrets.append(new)
         let body: JSON = ["currentPassword": .string(password), "newPassword": .string(new)]
         guard let answer = await ask("change", .post, "/api/auth/change-password", body, token: session.access) else {
             otherPassword = new
@@ -43,9 +42,8 @@ extension Life {
             if exchanged.contains(nil) { codesAreUnclear = true } else { violated("an acknowledged code is good", exchanged[0]) }
             return
         }
-        secrets.append(token)
+        tokens.append(token)
         let new = Self.newPassword()
-        secrets.append(new)
         if Bool.random() {
             let weak: JSON = ["resetToken": .string(token), "newPassword": "weak"]
             let answer = await ask("weak reset", .post, "/api/auth/reset-password", weak)

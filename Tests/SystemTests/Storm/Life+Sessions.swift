@@ -44,7 +44,7 @@ extension Life {
             successor.access = new.access
             successor.refresh = new.refresh
             successor.spent.append(session.refresh)
-            secrets.append(new.refresh)
+            tokens.append(new.refresh)
         }
         // What was asked without an answer may be decided when the successor has been used: then it is a reuse.
         guard isClear else { return doubt(successor) }
@@ -100,7 +100,6 @@ extension Life {
 
     mutating func rename(in session: Session) async {
         let chosen = "Storm Walker \(Int.random(in: 0..<1_000_000))"
-        secrets.append(chosen)
         let body: JSON = ["displayName": .string(chosen)]
         guard let answer = await ask("rename", .patch, "/api/auth/me", body, token: session.access) else { return over(.name) }
         guard answer.status == 200 else { return violated("a profile can be changed", answer) }

@@ -54,8 +54,8 @@ struct Life: Sendable {
     var failedLogins = 0
     private(set) var history: [String] = []
     private(set) var violations: [String] = []
-    /// Everything that no place but the client may ever have seen.
-    var secrets: [String] = []
+    /// Those of refresh, devices and resets, and what makes access tokens good.
+    var tokens: [String] = []
     private(set) var answered = 0
     private(set) var lost = 0
 
@@ -128,7 +128,9 @@ struct Life: Sendable {
     /// What signed in is a new session of the account.
     mutating func signedIn(_ answer: Visitor.Answer, status: Int, _ what: String) {
         guard answer.status == status, let session = Self.session(in: answer) else { return violated(what, answer) }
-        secrets += [session.refresh, String(session.access.split(separator: ".").last ?? ""), answer.data("deviceToken") ?? ""]
+        tokens +=
+            [session.refresh, String(session.access.split(separator: ".").last ?? "")]
+            + [answer.data("deviceToken")].compactMap { $0 }
         let id = answer.body?["data"]?["user"]?["id"]?.string
         if let user, user != id { return violated("\(what): the user is another one", answer) }
         if usersBefore.contains(id ?? "") { return violated("\(what): an erased user is back", answer) }

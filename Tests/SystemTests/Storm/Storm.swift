@@ -12,14 +12,22 @@ struct Storm: Sendable {
         var certain: Int { lives.count { !$0.isOver && $0.doubts.isEmpty } }
     }
 
-    let system: LatchkeySystem
-    let clients: Int
-    /// How long they live on at least.
-    let duration: Duration
-    let gateways: Int
+    static let services = ["gateway", "verification", "identity", "notifier"]
+    private static let clients = 200
+    private static let gateways = 2
+    /// How long the load goes on at least: as the caller wants, or a short while.
+    private static let duration = Duration.seconds(
+        ProcessInfo.processInfo.environment["LATCHKEY_STORM_SECONDS"].flatMap { Int($0) } ?? 12)
 
-    /// Seconds of load that the caller wants; a short while otherwise.
-    static let wantedSeconds = ProcessInfo.processInfo.environment["LATCHKEY_STORM_SECONDS"].flatMap { Int($0) } ?? 12
+    /// Two of each service.
+    let system: LatchkeySystem
+
+    /// Hashing is not what is tried.
+    static func started() async throws -> Storm {
+        let settings = ["PASSWORD_HASH_MEMORY": "1024", "PASSWORD_HASH_PASSES": "1"]
+        let scale = Dictionary(uniqueKeysWithValues: services.map { ($0, 2) })
+        return Storm(system: try await LatchkeySystem.started(settings, scale: scale))
+    }
 
     /// - Parameter misfortune: one round of what happens meanwhile. It is repeated until the time is over, and runs once at
     ///   least.
@@ -27,10 +35,10 @@ struct Storm: Sendable {
         let isOver = Flag()
         let outbox = Outbox(of: system)
         var outcome = try await withThrowingTaskGroup(of: [Life].self) { group in
-            for client in 0..<clients { group.addTask { await live(client, outbox, until: isOver) } }
+            for client in 0..<Self.clients { group.addTask { await live(client, outbox, until: isOver) } }
             group.addTask {
                 defer { isOver.raise() }
-                let end = ContinuousClock.now + duration
+                let end = ContinuousClock.now + Self.duration
                 repeat { try await misfortune() } while ContinuousClock.now < end
                 return []
             }
@@ -60,8 +68,21 @@ struct Storm: Sendable {
         return outcome
     }
 
+    /// Everything is as the clients know, and as tables can be.
+    func expectCalm(_ outcome: Outcome) async throws {
+        for violation in outcome.violations.prefix(10) { Issue.record("\(violation)") }
+        #expect(outcome.violations.count == 0)
+        #expect(outcome.certain > 0)
+        for (rule, found) in try await Impossible.states(in: system) { #expect(found == [], "\(rule)") }
+        let texts = ["@latchkey-test.example", "Storm-Horse-", "Storm Rider", "Storm Walker"]
+        let tokens = outcome.lives.prefix(100).flatMap(\.tokens)
+        let remains = try await Remains.collected(from: system)
+        #expect(try await remains.files(containing: texts) == [])
+        #expect(try await remains.files(containing: Tokens.spellings(tokens)) == [])
+    }
+
     private func live(_ client: Int, _ outbox: Outbox, until isOver: Flag) async -> [Life] {
-        let line = StormLine(system, gateways: gateways, outbox: outbox)
+        let line = StormLine(system, gateways: Self.gateways, outbox: outbox)
         var lives: [Life] = []
         while !isOver.isRaised {
             var life = Life(line, email: "storm\(client).\(lives.count)@latchkey-test.example")

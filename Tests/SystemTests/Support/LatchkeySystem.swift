@@ -20,6 +20,7 @@ final class LatchkeySystem: Sendable {
 
     enum Failure: Error {
         case composeFailed(command: String, result: Program.Result)
+        case notRunning(String)
     }
 
     let folder: String
@@ -149,6 +150,17 @@ final class LatchkeySystem: Sendable {
     /// Ends a process without any warning.
     func kill(_ name: String) async throws {
         if let pid = try await member(name)?.pid { Glibc.kill(pid, SIGKILL) }
+    }
+
+    /// Runs a command for operators as the running service would.
+    func operate(_ service: String, _ arguments: [String]) async throws -> Program.Result {
+        guard let pid = try await member(service)?.pid else { throw Failure.notRunning(service) }
+        let own = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/environ")).split(separator: 0)
+        let pairs = own.map {
+            String(decoding: $0, as: UTF8.self).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        }
+        let environment = Dictionary(pairs.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { $1 }
+        return try await Program.run("\(Self.executables)/\(service)", arguments, environment: environment)
     }
 
     func isReady() async -> Bool {
