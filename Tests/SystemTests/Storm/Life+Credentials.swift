@@ -36,9 +36,9 @@ extension Life {
             guard wrong == nil || wrong?.error == "INVALID_OTP" else { return violated("a wrong code is refused", wrong) }
         }
         let exchanged = await askAtOnce(2, "reset code", .post, "/api/auth/verify-reset-code", resetForm(code))
-        let tokens = exchanged.compactMap { $0?.data("resetToken") }
-        guard tokens.count <= 1 else { return violated("a code was accepted twice") }
-        guard let token = tokens.first else {
+        let given = exchanged.compactMap { $0?.data("resetToken") }
+        guard given.count <= 1 else { return violated("a code was accepted twice") }
+        guard let token = given.first else {
             if exchanged.contains(nil) { codesAreUnclear = true } else { violated("an acknowledged code is good", exchanged[0]) }
             return
         }

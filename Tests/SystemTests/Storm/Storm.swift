@@ -13,7 +13,6 @@ struct Storm: Sendable {
     }
 
     static let services = ["gateway", "verification", "identity", "notifier"]
-    private static let clients = 200
     private static let gateways = 2
     /// How long the load goes on at least: as the caller wants, or a short while.
     private static let duration = Duration.seconds(
@@ -21,12 +20,13 @@ struct Storm: Sendable {
 
     /// Two of each service.
     let system: LatchkeySystem
+    let clients: Int
 
     /// Hashing is not what is tried.
-    static func started() async throws -> Storm {
+    static func started(clients: Int = 200) async throws -> Storm {
         let settings = ["PASSWORD_HASH_MEMORY": "1024", "PASSWORD_HASH_PASSES": "1"]
         let scale = Dictionary(uniqueKeysWithValues: services.map { ($0, 2) })
-        return Storm(system: try await LatchkeySystem.started(settings, scale: scale))
+        return Storm(system: try await LatchkeySystem.started(settings, scale: scale), clients: clients)
     }
 
     /// - Parameter misfortune: one round of what happens meanwhile. It is repeated until the time is over, and runs once at
@@ -35,7 +35,7 @@ struct Storm: Sendable {
         let isOver = Flag()
         let outbox = Outbox(of: system)
         var outcome = try await withThrowingTaskGroup(of: [Life].self) { group in
-            for client in 0..<Self.clients { group.addTask { await live(client, outbox, until: isOver) } }
+            for client in 0..<clients { group.addTask { await live(client, outbox, until: isOver) } }
             group.addTask {
                 defer { isOver.raise() }
                 let end = ContinuousClock.now + Self.duration
