@@ -68,12 +68,14 @@ struct Storm: Sendable {
         return outcome
     }
 
-    /// Everything is as the clients know, and as tables can be.
+    /// Everything is as the clients know, as a fold of the log, and as tables can be.
     func expectCalm(_ outcome: Outcome) async throws {
         for violation in outcome.violations.prefix(10) { Issue.record("\(violation)") }
         #expect(outcome.violations.count == 0)
         #expect(outcome.certain > 0)
         for (rule, found) in try await Impossible.states(in: system) { #expect(found == [], "\(rule)") }
+        let comparison = try await system.operate("identity", ["rebuild", "--verify"])
+        #expect(comparison.status == 0, "\(comparison)")
         let texts = ["@latchkey-test.example", "Storm-Horse-", "Storm Rider", "Storm Walker"]
         let tokens = outcome.lives.prefix(100).flatMap(\.tokens)
         let remains = try await Remains.collected(from: system)
