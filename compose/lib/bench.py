@@ -10,13 +10,14 @@ import tempfile
 
 import bench_limits
 import bench_oracle
+import bench_rebuild
 import bench_report
 import toolchain
 from bench_system import Broker, System
 from paths import REPOSITORY
 from problem import Problem
 
-PROGRAMS = ("load", "limit-server", "limit-kafka", "limit-postgres", "limit-argon2")
+PROGRAMS = ("load", "history", "limit-server", "limit-kafka", "limit-postgres", "limit-argon2")
 BACKENDS = ("postgres", "kafka")
 CONNECTIONS = (1, 32, 256)
 # Before anything counts: connections are made, plans cached, pages touched, and a broker has compiled its code.
@@ -34,6 +35,9 @@ def bench(parser, arguments):
     parser.add_argument(
         "--oracle", nargs="?", type=int, const=10_000, metavar="N",
         help="instead: compare the times of N requests (10000) for identifiers with and without an account, by endpoint")
+    parser.add_argument(
+        "--rebuild", nargs="?", type=int, const=1_000_000, metavar="EVENTS",
+        help="instead: make a log of so many events (1000000) and rebuild the tables of Identity from it")
     parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="default: %(default)s")
     options = parser.parse_args(arguments)
     options.connections = numbers(options.connections)
@@ -48,12 +52,37 @@ def bench(parser, arguments):
             raise Problem(f"there is no executable {name} in {folder}")
     # So that whoever ends this ends what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if options.rebuild is not None:
+        return rebuild(options, folder)
     report = bench_report.FORMATS[options.format](options) if options.oracle is None else bench_oracle.Report(options)
     report.begin()
     for backend in BACKENDS:
         if not options.only or backend in options.only:
             run(backend, options, folder, report)
     report.end()
+    return 0
+
+
+def rebuild(options, programs):
+    if not 12 <= options.rebuild <= 100_000_000:
+        raise Problem("--rebuild is not a number from 12 to 100000000", 2)
+    for backend in BACKENDS:
+        if options.only and backend not in options.only:
+            continue
+        folder = tempfile.mkdtemp(prefix="latchkey-bench-")
+        os.chmod(folder, 0o711)
+        broker = None
+        try:
+            if backend == "kafka":
+                broker = find_broker(options, folder, programs)
+                if not broker:
+                    print("kafka: --kafka names none, and there is no ../shared/kafka")
+                    continue
+            bench_rebuild.measure(backend, options.rebuild, programs, folder, broker)
+        finally:
+            if broker:
+                broker.stop()
+            shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

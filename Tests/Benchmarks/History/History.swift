@@ -11,7 +11,7 @@ internal import Runtime
 enum History {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
-            "history", "Makes and reads logs for measurements.", subcommands: [generate, read]
+            "history", "Makes and reads logs for measurements.", subcommands: [generate, read, ask]
         ) { _, _ in [] }.main()
     }
 
@@ -37,6 +37,17 @@ enum History {
             return (events, seconds)
         }
         print(#"{"events":\#(events),"seconds":\#(seconds)}"#)
+        return 0
+    }
+
+    private static let ask = Subcommand<IdentityConfiguration>(
+        "ask", "SECONDS: asks the running Identity so long, one question behind the other."
+    ) { configuration, _, arguments in
+        guard arguments.count == 1, let seconds = Int(arguments[0]) else { return ExitStatus.usage("history ask SECONDS") }
+        let found = try await BlockingPool.runOnce(name: "history") {
+            try Asking(configuration).run(for: .seconds(seconds))
+        }
+        print(#"{"answered":\#(found.answered),"unanswered":\#(found.unanswered),"longest":\#(found.longest)}"#)
         return 0
     }
 

@@ -3,6 +3,7 @@ import EventLog
 import EventSchema
 import IdentityDomain
 import Postgres
+import Runtime
 import Synchronization
 import TestSupport
 import Testing
@@ -120,6 +121,53 @@ extension ServiceTests {
             let schemas = try scene.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'identity%' ORDER BY 1")
             #expect(try schemas.column(String.self) == ["identity", "identity_keys", "identity_sealing"])
             #expect(try past.rows() == live)
+        }
+
+        @Test func `requests go on while tables are swapped under two instances, and none fails`() async throws {
+            let instances = [scene.start(), scene.start()]
+            let isOver = Mutex(false)
+            let failures = Mutex<[String]>([])
+            // What gateways ask, with statements that were prepared for the tables of before.
+            let reader = WorkerThread(name: "reader") { [scene] _ in
+                do {
+                    let connection = try scene.database.connect()
+                    while !isOver.withLock({ $0 }) {
+                        try connection.query("SELECT count(*) FROM identity.accounts_for_gateway WHERE NOT disabled")
+                        try connection.query("SELECT count(*) FROM identity.sessions_for_gateway")
+                        try connection.query("SELECT count(*) FROM identity.devices_for_gateway")
+                    }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            reader.start()
+            let people = Task { [scene] in
+                var number = 1_000
+                while !isOver.withLock({ $0 }) {
+                    number += 1
+                    let subject = IdentityScene.subject(number)
+                    let told = try await scene.ask(
+                        Register(subject: subject, channel: .email, data: .example(), client: .example()), at: subject.routingKey)
+                    if told.outcome != .ok { failures.withLock { $0.append("\(told.outcome)") } }
+                }
+                return number - 1_000
+            }
+            let rebuild = past.rebuild()
+            let pauses = try await BlockingPool.runOnce(name: "rebuilds") {
+                try (0..<3).map { _ in try rebuild.run().pause }
+            }
+            isOver.withLock { $0 = true }
+            let count = try await people.value
+            #expect(reader.join(within: .seconds(30)))
+            for instance in instances {
+                instance.stop()
+                #expect(instance.gaveUp.isEmpty)
+            }
+            #expect(failures.withLock { $0 } == [])
+            #expect(pauses.count == 3)
+            #expect(count > 0)
+            #expect(try scene.query("SELECT FROM identity.users").count == count)
+            #expect(try past.rebuild().verify().allSatisfy(\.isEqual))
         }
 
         @Test func `names and shapes of tables, indexes and views are as before`() async throws {

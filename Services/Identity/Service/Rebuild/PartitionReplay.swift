@@ -73,21 +73,29 @@ final class PartitionReplay {
     func fold(
         _ batch: ChainScan.Batch, after position: ChainPosition?, into records: inout PartitionRecords, isFirst: Bool
     ) throws {
-        var events: [IdentityEvent?] = []
-        events.reserveCapacity(batch.events.count)
-        for envelope in batch.events {
-            events.append(try source.event(of: envelope, after: position, &counts.skipped))
-        }
-        if !isFirst { records.add(try store.load(records.missing(of: events), over: connection)) }
-        for (event, envelope) in zip(events, batch.events) {
-            if let instant, envelope.appended > instant {
-                if case .userErased(let erased) = event { records.erase(erased, envelope) }
-            } else {
-                records.apply(event, envelope)
+        if isFirst {
+            // One by one: events are large, and to keep them costs more than to read them.
+            for envelope in batch.events {
+                let event = try source.event(of: envelope, after: position, &counts.skipped)
+                take(event, envelope, into: &records)
             }
+        } else {
+            let events = try batch.events.map { envelope in
+                try source.event(of: envelope, after: position, &counts.skipped)
+            }
+            records.add(try store.load(records.missing(of: events), over: connection))
+            for (event, envelope) in zip(events, batch.events) { take(event, envelope, into: &records) }
         }
         counts.events += batch.events.count
         counts.void += batch.void.values.reduce(0, +)
+    }
+
+    private func take(_ event: IdentityEvent?, _ envelope: EventEnvelope, into records: inout PartitionRecords) {
+        if let instant, envelope.appended > instant {
+            if case .userErased(let erased) = event { records.erase(erased, envelope) }
+        } else {
+            records.apply(event, envelope)
+        }
     }
 
     func write(
