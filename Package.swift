@@ -108,9 +108,7 @@ let package = Package(
             "IdentityService", "Services/Identity/Service",
             [
                 "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "LoopService", "Postgres",
-                "Projections", "Replay",
-                "Runtime",
-                "Sealing",
+                "Projections", "Replay", "Runtime", "Sealing",
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("Keys/Migrations")]),
         service(
@@ -143,8 +141,8 @@ let package = Package(
         tests(
             "LogContractTests",
             [
-                "Crypto", "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "Postgres",
-                "Replay", "Runtime", "TestSupport",
+                "Crypto", "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "IdentityService",
+                "Postgres", "Replay", "Runtime", "TestSupport",
             ]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),

@@ -10,7 +10,7 @@ enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
             "identity", "Users, sessions and verified addresses of Latchkey.",
-            subcommands: [migrate, keys, importing, user, rebuild, asOf, status, poison]
+            subcommands: [migrate, keys, importing, user, rebuild, asOf, status, poison, audit]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -111,5 +111,19 @@ enum Identity {
         "show: events that cannot be read. skip PARTITION OFFSET --reason TEXT: an event of its own says that all pass one over."
     ) { configuration, _, arguments in
         try await BlockingPool.runOnce(name: "subcommand") { try StatusCommand.poison(arguments, configuration) }
+    }
+
+    private static let audit = Subcommand<IdentityConfiguration>(
+        "audit",
+        "user ID|EMAIL|PHONE, log: what the log says. prove: that nothing in it was changed. erased ID: that a user is gone."
+    ) { configuration, _, arguments in
+        let stop = StopFlag()
+        return try await withTaskCancellationHandler {
+            try await BlockingPool.runOnce(name: "subcommand") {
+                try AuditOperations(configuration, log: ConfiguredLog.make(configuration.common)).run(arguments, stop)
+            }
+        } onCancel: {
+            stop.raise()
+        }
     }
 }

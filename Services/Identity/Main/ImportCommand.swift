@@ -1,5 +1,6 @@
 internal import IdentityService
 internal import LogBackends
+internal import Runtime
 
 /// `identity import FILE`: tells how far it is while it runs, and what was wrong with which line.
 enum ImportCommand {

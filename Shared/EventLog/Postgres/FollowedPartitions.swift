@@ -90,8 +90,15 @@ struct FollowedPartitions {
             let first = try rows[index].decode(1, as: Int64.self)
             let end = try rows[index].decode(2, as: Int64.self)
             var records: [Record] = []
+            // What stands before a record that cannot be read is delivered, and the next look fails.
+            var isCutShort = false
             while index < rows.count, try rows[index].decode(0, as: Int.self) == number {
-                if let record = try Self.record(rows[index], of: entry.partition) { records.append(record) }
+                do {
+                    if !isCutShort, let record = try Self.record(rows[index], of: entry.partition) { records.append(record) }
+                } catch {
+                    if records.isEmpty { throw error }
+                    isCutShort = true
+                }
                 index += 1
             }
             if let last = records.last {

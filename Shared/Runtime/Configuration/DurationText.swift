@@ -1,10 +1,11 @@
 /// Durations as people write them: a whole number and a unit.
-enum DurationText {
+public enum DurationText {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    static func parse(_ text: String) -> Duration? {
+    /// `nil` for anything else.
+    public static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { ("0"..."9").contains($0) }
         guard let count = DecimalText.number(digits) else { return nil }
         let name = text[digits.endIndex...]

@@ -180,8 +180,10 @@ public enum ExitStatus {
     }
 }
 
-enum StandardStream {
-    static func write(_ text: String, to descriptor: Int32) {
+/// Standard output and standard error, for what must be out at once.
+public enum StandardStream {
+    /// Writes all of it, or as much as is taken. Blocks.
+    public static func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
