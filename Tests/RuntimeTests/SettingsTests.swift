@@ -48,6 +48,18 @@ import Testing
         }
     }
 
+    @Test func `what can be done without may be missing, and nothing else may be wrong`() throws {
+        var variables = Self.complete
+        variables["SAMPLE_SECRET"] = nil
+        let spared: Set = ["SAMPLE_SECRET"]
+        #expect(try Sample.load(from: Environment(variables), dispensable: spared).configuration.secret.count == 0)
+        variables["SAMPLE_SECRET"] = "short"
+        #expect(throws: ConfigurationError.self) { try Sample.load(from: Environment(variables), dispensable: spared) }
+        variables["SAMPLE_SECRET"] = nil
+        variables["LATCHKEY_LOG_MAC_KEYS"] = nil
+        #expect(throws: ConfigurationError.self) { try Sample.load(from: Environment(variables), dispensable: spared) }
+    }
+
     @Test func `defaults stand in for what is not set`() throws {
         let sample = try load(["PORT": "", "WAIT": "  "])
         #expect(sample.common.environment == .production)

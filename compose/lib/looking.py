@@ -1,4 +1,4 @@
-"""compose/status, compose/logs, compose/code and compose/postgres."""
+"""compose/status, compose/logs, compose/code, compose/postgres and compose/run."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ import health
 import logfiles
 import postgres as database
 import running
+import settings
 from paths import State
 from problem import Problem
 
@@ -179,3 +180,24 @@ def postgres(parser, arguments):
     environment["PGDATABASE"] = database.DATABASE
     command = [*prefix, program, *options.argument]
     os.execvpe(command[0], command, environment)
+
+
+def run(parser, arguments):
+    parser.description = "Runs a command of a service, such as `compose/run identity audit log`, with what the running ones are told."
+    parser.add_argument("service", choices=settings.SERVICES, help="its name")
+    parser.add_argument("argument", nargs=argparse.REMAINDER, help="what it is told")
+    options = parser.parse_args(arguments)
+    state = State()
+    status = running.read_status(state)
+    if not running.is_running(state) or not status:
+        raise Problem("Latchkey is not running")
+    if not options.argument or options.argument[0] == "run":
+        raise Problem(f"{options.service} what? Services are started by compose/up", 2)
+    secrets = settings.Secrets(state)
+    secrets.load(has_data=True)
+    url = None
+    if not settings.has_own_database(os.environ):
+        url = database.Postgres(state, None).url(options.service, secrets.password(options.service))
+    environment = settings.environment(options.service, {**status["log"], **os.environ}, secrets, state, url)
+    program = os.path.join(status["executables"], options.service)
+    os.execve(program, [program, *options.argument], environment)

@@ -17,6 +17,7 @@ COMMANDS = {
     "logs": looking.logs,
     "code": looking.code,
     "postgres": looking.postgres,
+    "run": looking.run,
     "bench": bench.bench,
     "secrets": starting.make_secrets,
     "test": testing.test,

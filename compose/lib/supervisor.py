@@ -17,6 +17,8 @@ from problem import Problem
 from process import HOPELESS, Process
 
 POSTGRES_STARTS_WITHIN = 60.0
+# Where the log is, for whoever asks it later.
+LOG_SETTINGS = ("LATCHKEY_LOG", "LATCHKEY_KAFKA_BOOTSTRAP_SERVERS", "LATCHKEY_PARTITIONS")
 READY_WITHIN = 60.0
 STOPS_WITHIN = 12.0
 # Somebody stopped Postgres on purpose: that may be meant to last a little.
@@ -297,6 +299,8 @@ class Supervisor:
             "pid": os.getpid(),
             "address": self.address,
             "scheme": "https" if self.caller.get("TLS_CERTIFICATE") else "http",
+            "executables": self.folder,
+            "log": {name: self.caller[name] for name in LOG_SETTINGS if self.caller.get(name)},
             "outbox": os.path.abspath(self.caller.get("CONSOLE_OUTBOX") or self.state.outbox),
             "processes": [
                 {

@@ -115,7 +115,8 @@ enum Identity {
 
     private static let audit = Subcommand<IdentityConfiguration>(
         "audit",
-        "user ID|EMAIL|PHONE, log: what the log says. prove: that nothing in it was changed. erased ID: that a user is gone."
+        "user ID|EMAIL|PHONE, log: what the log says. prove: that nothing in it was changed. erased ID: that a user is gone.",
+        dispensable: AuditOperations.dispensable
     ) { configuration, _, arguments in
         let stop = StopFlag()
         return try await withTaskCancellationHandler {

@@ -36,6 +36,9 @@ public final class Settings {
         public var summary: String
     }
 
+    /// What is wrong with a required variable that is not there.
+    static let missing = "is not set"
+
     private let environment: Environment
     public private(set) var declarations: [Declaration] = []
     public private(set) var faults: [ConfigurationError.Fault] = []
@@ -55,7 +58,7 @@ public final class Settings {
     public func required<Value>(_ name: String, aliases: [String] = [], _ type: SettingType<Value>, _ summary: String) -> Value {
         declare(name, aliases, type, default: nil, isRequired: true, summary)
         guard let (source, text) = find(name, aliases, type) else {
-            if !faults.contains(where: { $0.variable == name || $0.variable == name + "_FILE" }) { fault(name, "is not set") }
+            if !faults.contains(where: { $0.variable == name || $0.variable == name + "_FILE" }) { fault(name, Self.missing) }
             return type.placeholder()
         }
         return parse(source, text, type)
@@ -167,10 +170,15 @@ public struct Loaded<Configuration: ServiceConfiguration>: Sendable {
 
 extension ServiceConfiguration {
     /// Throws all faults together.
-    public static func load(from environment: Environment) throws(ConfigurationError) -> Loaded<Self> {
+    ///
+    /// - Parameter dispensable: required variables that may be missing all the same; they have the placeholders of their types.
+    public static func load(
+        from environment: Environment, dispensable: Set<String> = []
+    ) throws(ConfigurationError) -> Loaded<Self> {
         let settings = Settings(environment)
         let configuration = Self(from: settings)
-        guard settings.faults.isEmpty else { throw ConfigurationError(settings.faults) }
+        let faults = settings.faults.filter { $0.problem != Settings.missing || !dispensable.contains($0.variable) }
+        guard faults.isEmpty else { throw ConfigurationError(faults) }
         return Loaded(configuration: configuration, unknownVariables: settings.unknownVariables())
     }
 

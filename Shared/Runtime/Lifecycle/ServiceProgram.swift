@@ -17,15 +17,18 @@ public struct ServiceContext: Sendable {
 public struct Subcommand<Configuration: ServiceConfiguration>: Sendable {
     public let name: String
     public let summary: String
+    /// Required variables that it can do without.
+    public let dispensable: Set<String>
     /// Gets what follows the name on the command line; returns the exit status.
     public let run: @Sendable (Configuration, ServiceContext, [String]) async throws -> Int32
 
     public init(
-        _ name: String, _ summary: String,
+        _ name: String, _ summary: String, dispensable: Set<String> = [],
         _ run: @escaping @Sendable (Configuration, ServiceContext, [String]) async throws -> Int32
     ) {
         self.name = name
         self.summary = summary
+        self.dispensable = dispensable
         self.run = run
     }
 }
@@ -80,7 +83,7 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
             }
         case .subcommand(let chosen, let rest):
             let subcommand = subcommands.first { $0.name == chosen }!
-            start(signals) { configuration, context, stop in
+            start(signals, dispensable: subcommand.dispensable) { configuration, context, stop in
                 try await perform(subcommand, configuration, context, rest, stop)
             }
         }
@@ -88,12 +91,12 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
 
     /// Reads the configuration, runs `body` in a task, and hands signals to it from this thread until it ends the process.
     private func start(
-        _ signals: TerminationSignals,
+        _ signals: TerminationSignals, dispensable: Set<String> = [],
         _ body: @escaping @Sendable (Configuration, ServiceContext, AsyncStream<Void>) async throws -> Int32
     ) -> Never {
         let loaded: Loaded<Configuration>
         do {
-            loaded = try Configuration.load(from: .ofProcess())
+            loaded = try Configuration.load(from: .ofProcess(), dispensable: dispensable)
         } catch {
             let lines = error.faults.map { "\(name): \($0)\n" }.joined()
             StandardStream.write(lines, to: STDERR_FILENO)

@@ -3,6 +3,7 @@ public import EventLog
 internal import EventSchema
 internal import Glibc
 internal import Identifiers
+internal import LoopService
 internal import Postgres
 public import Runtime
 
@@ -10,14 +11,44 @@ public import Runtime
 public struct AuditOperations: Sendable {
     let access: OperatorAccess
     let auditKey: AuditKeyTable
+    /// What is not there, of `dispensable`.
+    private let missing: Set<String>
+
+    private static let (secret, routingSecret, macKeys) = ("IDENTITY_SECRET", "LATCHKEY_ROUTING_SECRET", "LATCHKEY_LOG_MAC_KEYS")
+
+    /// Variables that some audits can do without.
+    public static let dispensable: Set<String> = [secret, routingSecret, macKeys]
 
     public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
-        self.init(try OperatorAccess(configuration, log: log), auditKey: AuditKeyTable(secret: configuration.secret))
+        var missing: Set<String> = []
+        if configuration.secret.count == 0 { missing.insert(Self.secret) }
+        if configuration.routingSecret.count == 0 { missing.insert(Self.routingSecret) }
+        if configuration.common.macKeys.isEmpty { missing.insert(Self.macKeys) }
+        // Where there are no keys nothing is looked at with these.
+        let authenticator =
+            missing.contains(Self.macKeys)
+            ? try RecordAuthenticator(keys: [1: .random(count: 32)]) : try RecordAuthenticator(configuration.common.macKeys)
+        self.init(
+            OperatorAccess(
+                log: log, authenticator: authenticator, routing: Routing(secret: configuration.routingSecret),
+                keys: DataKeyStore(secret: configuration.secret), database: IdentityService.database(configuration.common)),
+            auditKey: AuditKeyTable(secret: configuration.secret), missing: missing)
     }
 
-    init(_ access: OperatorAccess, auditKey: AuditKeyTable) {
+    init(_ access: OperatorAccess, auditKey: AuditKeyTable, missing: Set<String> = []) {
         self.access = access
         self.auditKey = auditKey
+        self.missing = missing
+    }
+
+    /// What an audit cannot do without.
+    private func needs(of wanted: AuditArguments) -> Set<String> {
+        switch wanted.task {
+        case .user, .erased: [Self.routingSecret, Self.macKeys]
+        case .log: [Self.macKeys]
+        case .prove: Set((wanted.withoutKeys ? [] : [Self.macKeys]) + (wanted.output == nil ? [] : [Self.secret]))
+        case .key: [Self.secret]
+        }
     }
 
     /// Does what a command line says, and gives its exit status: 0, 1 where something was not found or is not as it must be, 2
@@ -36,6 +67,11 @@ public struct AuditOperations: Sendable {
     }
 
     func run(_ wanted: AuditArguments, _ stop: StopFlag, output: TextOutput = TextOutput()) throws -> Int32 {
+        let lacking = needs(of: wanted).intersection(missing).sorted()
+        guard lacking.isEmpty else {
+            for name in lacking { Self.say("\(name) is not set") }
+            return ExitStatus.configuration
+        }
         do {
             defer { try? output.flush() }
             switch wanted.task {

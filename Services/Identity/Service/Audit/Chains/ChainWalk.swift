@@ -29,6 +29,8 @@ struct ChainWalk: Sendable {
     private var expectations: [ChainExpectation]
     /// An older state of the partition, to be met again as it was: see `expect`.
     private var earlier: (end: Int64, contents: [UInt8], witness: String)?
+    /// What is not as it was there.
+    private var difference: ChainFinding?
     /// What breaks the chain for good.
     private var stop: ChainFinding?
     private var branches: BranchTree
@@ -116,7 +118,7 @@ struct ChainWalk: Sendable {
         self.earlier = nil
         guard report.end > earlier.end || report.contents != earlier.contents else { return }
         let text = "\(earlier.witness) saw other records before offset \(earlier.end), though the events are the same"
-        note(ChainFinding(.rewritten, place, at: earlier.end, text))
+        difference = ChainFinding(.rewritten, place, at: earlier.end, text)
     }
 
     // MARK: Without keys
@@ -265,6 +267,7 @@ struct ChainWalk: Sendable {
                 }
             }
         }
+        if report.isIntact, let difference { note(difference) }
         if report.findings.first?.kind.isBreak != true, let place = report.findings.firstIndex(where: \.kind.isBreak) {
             report.findings.insert(report.findings.remove(at: place), at: 0)
         }
