@@ -10,7 +10,7 @@ public struct ProgressBar: Sendable {
     /// - Parameter all: what is to be done; `nil` where nobody knows.
     public func show(_ done: Int, of all: Int?, _ text: String) {
         guard isShown else { return }
-        let filled = all.map { $0 > 0 ? min(Self.width, done * Self.width / $0) : Self.width } ?? 0
+        let filled = all.map { $0 > 0 ? min(Self.width, max(0, done) * Self.width / $0) : Self.width } ?? 0
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
         StandardStream.write("\r\u{1b}[K[\(bar)] \(text)", to: STDERR_FILENO)
     }

@@ -71,7 +71,7 @@ extension SystemTests {
             let system = try await Self.shared.system()
             for _ in 0..<3 { #expect(try await Visitor(system).send().isSuccess) }
             for follow in ["", "--follow"] {
-                let script = #"set -o pipefail; "$0" run identity audit log \#(follow) | head -n 2"#
+                let script = #"set -o pipefail; "$0/run" identity audit log \#(follow) | head -n 2"#
                 let result = try await Program.run(
                     "/usr/bin/timeout", ["60", "/bin/bash", "-c", script, LatchkeySystem.repository + "/compose"],
                     environment: system.environment)
