@@ -4,6 +4,7 @@ internal import EventSchema
 internal import IdentityService
 internal import LogBackends
 internal import LoopService
+internal import Runtime
 
 /// Asks the running Identity again and again, one question behind the other, each answered only when its event is projected.
 struct Asking {
