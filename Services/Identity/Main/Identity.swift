@@ -93,7 +93,7 @@ enum Identity {
     private static let asOf = Subcommand<IdentityConfiguration>(
         "as-of", "TIME: the tables as they were then (RFC 3339), in a schema of their own, whose name is printed."
     ) { configuration, _, arguments in
-        guard arguments.count == 1, let time = Timestamp(rfc3339: arguments[0]) else {
+        guard arguments.count == 1, let time = IdentityRebuild.instant(arguments[0]) else {
             return ExitStatus.usage("identity as-of TIME, such as 2026-11-30T12:00:00Z")
         }
         return try await BlockingPool.runOnce(name: "subcommand") { try RebuildCommand.asOf(time, configuration) }

@@ -3,6 +3,9 @@ public import EventSchema
 internal import Postgres
 
 extension IdentityRebuild {
+    /// An instant as RFC 3339 writes it. `nil` for other texts.
+    public static func instant(_ text: String) -> Timestamp? { ImportLine.time(in: text) }
+
     /// The projection as it was when the log's clock showed this time, in a schema of its own: for an investigation. Whoever was
     /// erased, even later, appears nowhere in it. Blocks.
     ///
