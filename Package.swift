@@ -12,11 +12,15 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What others are generic over, or call for every byte: optimised together with the modules that use it.
+let inlined = strict + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+
 /// A library of the shared part, or of a service.
 func library(
-    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
+    settings: [SwiftSetting] = strict
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources, swiftSettings: settings)
 }
 
 /// The executable of a service: `main` and nothing else.
@@ -58,22 +62,24 @@ let package = Package(
         .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
 
         // What the services share.
-        library("JSON", "Shared/JSON", []),
-        library("Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt"]),
-        library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"]),
+        library("JSON", "Shared/JSON", [], settings: inlined),
+        library("Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt"], settings: inlined),
+        library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"], settings: inlined),
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
-        library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"]),
+        library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"], settings: inlined),
         library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime"]),
         library(
             "EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
         library(
             "Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"],
-            resources: [.embedInCode("Migrations")]),
+            resources: [.embedInCode("Migrations")], settings: inlined),
         library("Replay", "Shared/EventLog/Replay", ["EventLog", "EventSchema"]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
-        library("LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
+        library(
+            "LoopService", "Shared/EventLog/Running", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"],
+            settings: inlined),
         library("Runtime", "Shared/Runtime", ["JSON", "Crypto"]),
         library("Postgres", "Shared/Postgres", ["CPostgres", "Runtime"]),
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
@@ -134,7 +140,7 @@ let package = Package(
         tests("JSONTests", ["JSON"]),
         tests("CryptoTests", ["Crypto", "JSON"]),
         tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
-        tests("EventLogTests", ["EventLog", "EventSchema", "Crypto", "JSON"]),
+        tests("EventLogTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON"]),
         tests(
             "SimulationTests",
             ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),

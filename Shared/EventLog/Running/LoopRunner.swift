@@ -13,6 +13,9 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
     public let writer = MessageID.random().text
     private let readiness: Readiness
     private let lag: LagMeter
+    /// Runs the driver. Made where the store's type is known, so that all of the loop is compiled for it: what calls through a
+    /// protocol, as `run` is called, would look every type up while it decides.
+    private let decide: @Sendable () throws(LogError) -> Void
 
     /// How long an instance without a partition waits for one before it calls itself ready: there may be more instances than
     /// partitions.
@@ -37,6 +40,7 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
                 noticed(notice)
             }, happened: happened)
         self.driver = driver
+        decide = { () throws(LogError) in try driver.run() }
         readiness = context.readiness
         lag = LagMeter(log: log, settings: settings, status: { driver.status })
         readiness.expect(Self.part)
@@ -47,14 +51,14 @@ public final class LoopRunner<Store: ProjectionStore>: Component {
     ///
     /// - Throws: `LogError` for what does not pass by waiting.
     public func run() async throws {
-        let driver = driver
+        let (driver, decide) = (driver, decide)
         let watch = Task { await self.watch() }
         let meter = lag.start()
         defer {
             watch.cancel()
             meter.stop.raise()
         }
-        try await WorkerThread(name: "decisions", wake: { driver.stop() }) { _ in try driver.run() }.run()
+        try await WorkerThread(name: "decisions", wake: { driver.stop() }) { _ in try decide() }.run()
     }
 
     /// Keeps readiness up to date.
