@@ -21,7 +21,7 @@ PROGRAMS = ("load", "history", "limit-server", "limit-kafka", "limit-postgres", 
 BACKENDS = ("postgres", "kafka")
 CONNECTIONS = (1, 32, 256)
 # Before anything counts: connections are made, plans cached, pages touched, and a broker has compiled its code.
-WARM_UP_SECONDS = {"healthz": 1, "pair": 10}
+WARM_UP_SECONDS = {"healthz": 1, "pair": 20}
 
 
 def bench(parser, arguments):

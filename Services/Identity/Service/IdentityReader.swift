@@ -12,10 +12,13 @@ struct IdentityReader: Sendable {
     let ownKey: @Sendable () -> RecipientKey
 
     private static let codec = SchemaCodec.current
+    /// Verification's events that mean nothing to accounts: they are not even parsed.
+    private static let meaningless = Set([MessageType.codeIssued, .codeMissed, .codeExhausted, .resetTokenIssued].map(\.name))
 
     func read(_ message: InboxMessage) -> Reading<IdentityInput> {
         switch message.partition.topic {
         case .verificationEvents:
+            if Self.meaningless.contains(message.type) { return .ignored }
             // An event that cannot be read may be one that must be: the partition stands still, whatever is wrong with it.
             guard let event = try? Self.codec.decode(VerificationEvent.self, type: message.type, data: message.data) else {
                 return .unknownType

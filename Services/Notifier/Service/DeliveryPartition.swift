@@ -63,8 +63,16 @@ public struct DeliveryPartition: PartitionDomain {
         }
     }
 
+    /// Types that never ask for a message. Most events are of one of them, so they are not even parsed.
+    private static let silent = Set(
+        [
+            MessageType.codeMissed, .codeExhausted, .codeConfirmed, .resetTokenIssued, .resetTokenConsumed, .contactVerified,
+            .sessionStarted, .sessionRefreshed, .loginFailed,
+        ].map(\.name))
+
     /// An event that cannot be read may ask for a message: the partition stands still, whatever is wrong with it.
     private func readVerification(_ message: InboxMessage) -> Reading<Input> {
+        if Self.silent.contains(message.type) { return .ignored }
         guard let event = try? Self.codec.decode(VerificationEvent.self, type: message.type, data: message.data) else {
             return .unknownType
         }
@@ -75,6 +83,7 @@ public struct DeliveryPartition: PartitionDomain {
     }
 
     private func readIdentity(_ message: InboxMessage) -> Reading<Input> {
+        if Self.silent.contains(message.type) { return .ignored }
         guard let event = try? Self.codec.decode(IdentityEvent.self, type: message.type, data: message.data) else {
             return .unknownType
         }

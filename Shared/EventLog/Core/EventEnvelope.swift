@@ -20,6 +20,15 @@ public struct RefusedCommand: Hashable, Sendable {
     }
 }
 
+/// An event that was made here, as it will be read back.
+struct MadeEvent: Sendable {
+    var record: OutgoingRecord
+    var hash: [UInt8]
+    /// The MAC key that it was written under.
+    var macKey: UInt32
+    var envelope: EventEnvelope
+}
+
 /// A valid event and its place in the log, without what its type makes of the data.
 public struct EventEnvelope: Hashable, Sendable {
     public var partition: TopicPartition
@@ -44,36 +53,47 @@ public struct EventEnvelope: Hashable, Sendable {
     public var deadline: Timestamp?
     public var remember: Interval
     public var refused: [RefusedCommand]
+}
 
+extension EventEnvelope {
     /// Reads the headers of an event. `nil` when it is not one that Latchkey's writers write.
     init?(_ record: Record) {
-        guard record.namesHeadersOnce else { return nil }
-        guard let id = record.text(HeaderName.id).flatMap(MessageID.init), let type = record.text(HeaderName.type),
-            let time = record.text(HeaderName.time).flatMap(Timestamp.init(rfc3339:)),
-            let sequence = record.header(HeaderName.sequence).flatMap({ Int64(decimal: $0) }),
-            let previous = record.text(HeaderName.previous).flatMap(Base64URL.decode),
-            let inboxes = InboxPositions(encoded: record.text(HeaderName.inboxes) ?? ""),
-            let writer = record.text(HeaderName.writer),
-            let speculation = record.header(HeaderName.speculation).flatMap({ UInt64(decimal: $0) }),
-            let refused = Self.refused(record.text(HeaderName.refused) ?? "")
+        var headers = HeaderWalk(record.headers)
+        _ = headers.next(HeaderName.specVersion)
+        let id = headers.next(HeaderName.id).flatMap { MessageID(ascii: $0) }
+        let type = headers.text(HeaderName.type)
+        _ = headers.next(HeaderName.source)
+        let time = headers.next(HeaderName.time).flatMap { Timestamp(rfc3339: $0) }
+        let subject = headers.text(HeaderName.subject)
+        _ = headers.next(HeaderName.contentType)
+        let sequence = headers.next(HeaderName.sequence).flatMap { Int64(decimal: $0) }
+        let previous = headers.next(HeaderName.previous).flatMap { Base64URL.decode($0) }
+        let inboxes = InboxPositions(encoded: headers.text(HeaderName.inboxes) ?? "")
+        let writer = headers.text(HeaderName.writer)
+        let speculation = headers.next(HeaderName.speculation).flatMap { UInt64(decimal: $0) }
+        causation = headers.next(HeaderName.causation).flatMap { MessageID(ascii: $0) }
+        traceParent = headers.text(HeaderName.traceParent)
+        replyTo = headers.next(HeaderName.replyTo).flatMap { ReplyAddress(encoded: $0) }
+        deadline = headers.next(HeaderName.deadline).flatMap { Int64(decimal: $0) }.map(Timestamp.init(milliseconds:))
+        remember = headers.next(HeaderName.remember).flatMap { Int64(decimal: $0) }.map(Interval.init(milliseconds:)) ?? .zero
+        let refused = Self.refused(headers.text(HeaderName.refused) ?? "")
+        _ = headers.next(HeaderName.macKey)
+        _ = headers.next(HeaderName.mac)
+        guard let id, let type, let time, let sequence, let previous, let inboxes, let writer, let speculation, let refused,
+            headers.isAtEnd || record.namesHeadersOnce
         else { return nil }
         partition = record.partition
         offset = record.offset
         appended = record.time
         key = record.key
         self.id = id
-        body = EventBody(type: type, subject: record.text(HeaderName.subject), data: record.value)
+        body = EventBody(type: type, subject: subject, data: record.value)
         self.time = time
         self.sequence = sequence
         self.previous = previous
         self.inboxes = inboxes
         self.writer = writer
         self.speculation = speculation
-        causation = record.text(HeaderName.causation).flatMap(MessageID.init)
-        traceParent = record.text(HeaderName.traceParent)
-        replyTo = record.text(HeaderName.replyTo).flatMap(ReplyAddress.init(encoded:))
-        deadline = record.header(HeaderName.deadline).flatMap { Int64(decimal: $0) }.map(Timestamp.init(milliseconds:))
-        remember = record.header(HeaderName.remember).flatMap { Int64(decimal: $0) }.map(Interval.init(milliseconds:)) ?? .zero
         self.refused = refused
     }
 
@@ -92,6 +112,31 @@ public struct EventEnvelope: Hashable, Sendable {
         }
         return refused
     }
+}
+
+/// Finds headers that are asked for in the order in which they are written, without looking through all of them each time.
+private struct HeaderWalk {
+    private let headers: [Header]
+    private var place = 0
+    private var found = 0
+
+    init(_ headers: [Header]) { self.headers = headers }
+
+    /// The first header of this name. Each name is asked for once.
+    mutating func next(_ name: String) -> [UInt8]? {
+        if place == headers.count || headers[place].name != name {
+            guard let index = headers.firstIndex(where: { $0.name == name }) else { return nil }
+            place = index
+        }
+        defer { place += 1 }
+        found += 1
+        return headers[place].value
+    }
+
+    mutating func text(_ name: String) -> String? { next(name).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Whether there is no other header than those that were found, and so none that comes twice.
+    var isAtEnd: Bool { found == headers.count }
 }
 
 extension Record {
@@ -120,6 +165,15 @@ struct EventDraft {
     var deadline: Timestamp?
     var remember: Interval
     var refused: [RefusedCommand]
+
+    /// What a reader makes of the record that follows `head`, but for where and when it was appended.
+    func envelope(after head: ChainHead, in partition: TopicPartition) -> EventEnvelope {
+        EventEnvelope(
+            partition: partition, offset: -1, appended: Timestamp(milliseconds: 0), key: key, id: id, body: body, time: time,
+            sequence: head.sequence + 1, previous: head.hash, inboxes: inboxes, writer: writer, speculation: speculation,
+            causation: causation, traceParent: traceParent, replyTo: replyTo, deadline: deadline, remember: max(remember, .zero),
+            refused: refused)
+    }
 
     /// The record that follows `head`, authenticated under the chain's key.
     func record(after head: ChainHead, in partition: TopicPartition, by authenticator: RecordAuthenticator) -> OutgoingRecord {

@@ -11,7 +11,8 @@ final class LagMeter: Sendable {
     private let ends = Mutex<[TopicPartition: Int64]>([:])
     private let pause = Mailbox<Never>()
 
-    private static let interval: Duration = .seconds(5)
+    /// Each look costs the log two requests for every partition.
+    private static let interval: Duration = .seconds(15)
 
     init(log: any EventLog, settings: LoopSettings, status: @escaping @Sendable () -> LoopStatus) {
         self.log = log

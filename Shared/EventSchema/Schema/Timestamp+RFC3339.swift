@@ -33,14 +33,17 @@ extension Timestamp {
 
     /// Reads exactly the form that `rfc3339` writes, so that what is read and written again is the same text. `nil` for other
     /// forms, and for days, hours, minutes and seconds that do not exist (leap seconds among them: the log's clock has none).
-    public init?(rfc3339 text: String) {
+    public init?(rfc3339 text: String) { self.init(rfc3339: text.utf8) }
+
+    /// The same for the bytes of the text.
+    public init?(rfc3339 text: some Collection<UInt8>) {
         let form: StaticString = "0000-00-00T00:00:00.000Z"
-        guard text.utf8.count == form.utf8CodeUnitCount else { return nil }
+        guard text.count == form.utf8CodeUnitCount else { return nil }
         var numbers = (0, 0, 0, 0, 0, 0, 0)
         var field = 0
         var value = 0
         var index = 0
-        for byte in text.utf8 {
+        for byte in text {
             let expected = form.utf8Start[index]
             index += 1
             if expected == UInt8(ascii: "0") {

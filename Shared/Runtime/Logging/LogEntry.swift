@@ -38,11 +38,13 @@ public struct LogEntry: Sendable, Equatable {
             line.append(#","traceId":"#)
             line.append(quoted: traceID)
         }
-        var names: Set<String> = ["time", "level", "service", "message", "traceId", "truncated"]
+        // Almost always no two fields have one name, and there are too few of them to hash.
+        let isDistinct = namesAreDistinct
+        var names: Set<String> = isDistinct ? [] : Set(Self.ownNames)
         for (name, value) in fields {
             let kept = line.bytes.count
             line.append(",")
-            line.append(quoted: names.insert(name).inserted ? name : uniqueName(name, among: &names))
+            line.append(quoted: isDistinct || names.insert(name).inserted ? name : uniqueName(name, among: &names))
             line.append(":")
             line.append(value)
             if line.bytes.count > Self.byteLimit - 64 {
@@ -54,6 +56,16 @@ public struct LogEntry: Sendable, Equatable {
         if line.truncated { line.append(#","truncated":true"#) }
         line.append("}\n")
         return line.bytes
+    }
+
+    private static let ownNames = ["time", "level", "service", "message", "traceId", "truncated"]
+
+    private var namesAreDistinct: Bool {
+        for index in fields.indices {
+            if Self.ownNames.contains(fields[index].name) { return false }
+            for earlier in fields[..<index] where earlier.name == fields[index].name { return false }
+        }
+        return true
     }
 
     /// JSON readers disagree on doubled names, so there are none.
@@ -72,6 +84,18 @@ private struct LineBuilder {
 
     mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
+    /// Texts that stand for themselves, as most do. `false`, and nothing is appended, for others.
+    private mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count <= LogEntry.textLimit else { return false }
+        for byte in text {
+            guard byte >= 0x20, byte < 0x7f, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: text)
+        bytes.append(UInt8(ascii: "\""))
+        return true
+    }
+
     mutating func append(_ value: LogValue) {
         switch value {
         case .text(let text), .outline(let text): append(quoted: text)
@@ -83,6 +107,8 @@ private struct LineBuilder {
     }
 
     mutating func append(quoted text: String) {
+        var text = text
+        if text.withUTF8({ appendPlain($0) }) { return }
         bytes.append(UInt8(ascii: "\""))
         var room = LogEntry.textLimit
         for scalar in text.unicodeScalars {

@@ -4,11 +4,13 @@ import EventSchema
 /// The sessions that an event of Identity ends.
 enum EndedSessions {
     private static let codec = SchemaCodec.current
+    /// The most frequent types that end nothing: they are not even parsed.
+    private static let harmless = Set([MessageType.contactVerified, .sessionRefreshed, .loginFailed].map(\.name))
 
     /// Fails with `.unreadable` for an event that this version does not know: it may end a session.
     static func named(in envelope: EventEnvelope) throws(LogError) -> [SessionID] {
         // What the log itself writes into chains.
-        if LogRecordType.amongEvents.contains(envelope.body.type) {
+        if LogRecordType.amongEvents.contains(envelope.body.type) || harmless.contains(envelope.body.type) {
             return []
         }
         let event: IdentityEvent

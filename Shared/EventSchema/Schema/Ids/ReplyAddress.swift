@@ -24,7 +24,10 @@ public struct ReplyAddress: Hashable, Sendable {
     }
 
     /// Reads what `encoded` gives. `nil` for anything else.
-    public init?(encoded: String) {
+    public init?(encoded: String) { self.init(encoded: Array(encoded.utf8)) }
+
+    /// The same for the bytes of the text.
+    public init?(encoded: [UInt8]) {
         guard let bytes = Base64URL.decode(encoded), bytes.count == 66 else { return nil }
         self.init(
             partition: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), process: Array(bytes[2..<18]), publicKey: Array(bytes[18..<50]),

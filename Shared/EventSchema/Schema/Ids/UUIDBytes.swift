@@ -17,11 +17,14 @@ public struct UUIDBytes: Hashable, Sendable {
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
     /// Reads the text form, in either case. `nil` for anything else, other spellings of UUIDs (braces, no hyphens) too.
-    public init?(text: String) {
+    public init?(text: String) { self.init(ascii: text.utf8) }
+
+    /// Reads the text form from its bytes.
+    init?(ascii text: some Sequence<UInt8>) {
         var halves: (UInt64, UInt64) = (0, 0)
         var digits = 0
         var index = 0
-        for byte in text.utf8 {
+        for byte in text {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
             } else {
@@ -93,6 +96,12 @@ extension UUIDIdentifier {
     /// Reads the text form of a UUID. `nil` for anything else.
     public init?(_ text: String) {
         guard let uuid = UUIDBytes(text: text) else { return nil }
+        self.init(uuid: uuid)
+    }
+
+    /// Reads the text form of a UUID from its bytes. `nil` for anything else.
+    public init?(ascii text: [UInt8]) {
+        guard let uuid = UUIDBytes(ascii: text) else { return nil }
         self.init(uuid: uuid)
     }
 
