@@ -108,7 +108,7 @@ extension DecisionLoop {
         // What no record asks for belongs where its subject does.
         let recordKey = message?.key ?? body.subject.flatMap(Subject.init)?.routingKey.bytes ?? []
         let sequence = append(
-            body, key: recordKey, time: time, cause: message, aggregate: key, local: local, actions: &actions)
+            body, event, key: recordKey, time: time, cause: message, aggregate: key, local: local, actions: &actions)
         var aggregate = aggregate
         domain.evolve(&aggregate, with: event, at: time)
         speculative.aggregates[key] = (aggregate, sequence)
@@ -210,7 +210,7 @@ extension DecisionLoop {
     ) {
         let body = EventBody(type: LogRecordType.repeated, subject: message.subject, data: answer.data)
         let sequence = append(
-            body, key: message.key, time: decisionTime(message.time), cause: message, isOutcome: false, aggregate: nil,
+            body, nil, key: message.key, time: decisionTime(message.time), cause: message, isOutcome: false, aggregate: nil,
             local: local,
             actions: &actions)
         speculative.decided.append(DecidedInput(input: input, sequence: sequence, outcome: .event))
@@ -219,7 +219,7 @@ extension DecisionLoop {
     // MARK: Appending
 
     private mutating func append(
-        _ body: EventBody, key: [UInt8], time: Timestamp, cause: InboxMessage?, isOutcome: Bool = true,
+        _ body: EventBody, _ event: Domain.Event?, key: [UInt8], time: Timestamp, cause: InboxMessage?, isOutcome: Bool = true,
         aggregate: Domain.Key?, local: LocalInstant, actions: inout [LoopAction<Domain>]
     ) -> Int64 {
         let sequence = speculative.head.sequence + 1
@@ -232,6 +232,8 @@ extension DecisionLoop {
             remember: isOutcome ? memorable(cause) : .zero, refused: nameRefusals(in: sequence))
         let record = draft.record(after: speculative.head, in: own, by: authenticator)
         let hash = record.hash
+        let made = MadeEvent(
+            record: record, hash: hash, macKey: speculative.head.key, envelope: draft.envelope(after: speculative.head, in: own))
         speculative.head.sequence = sequence
         speculative.head.hash = hash
         speculative.time = time
@@ -240,7 +242,7 @@ extension DecisionLoop {
         speculative.passed = 0
         speculative.pending.append(
             PendingEvent(
-                sequence: sequence, hash: hash, key: aggregate,
+                made: made, event: event, key: aggregate,
                 command: cause.flatMap { isOutcome && $0.isCommand ? $0.id : nil }, sent: local))
         let token = AppendToken(speculation: speculation, sequence: sequence)
         sent[token] = local
@@ -275,7 +277,7 @@ extension DecisionLoop {
         // It must not make the next command be decided at another time than by an owner who did not write it.
         let passed = speculative.inboxes.commands.values.map(\.time).max() ?? now
         let time = speculative.time.milliseconds > 0 ? speculative.time : passed
-        _ = append(body, key: [], time: time, cause: nil, aggregate: nil, local: local, actions: &actions)
+        _ = append(body, nil, key: [], time: time, cause: nil, aggregate: nil, local: local, actions: &actions)
     }
 
     // MARK: Starting over

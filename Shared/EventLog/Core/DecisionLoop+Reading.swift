@@ -20,6 +20,9 @@ extension DecisionLoop {
 
     private mutating func readOwn(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError)
     {
+        if let first = speculative.pending.first, let envelope = chain.read(record, madeHere: first.made) {
+            return try apply(envelope, event: first.event, at: local, actions: &actions)
+        }
         let wasRecognising = chain.isRecognising
         switch try chain.read(record) {
         case .known:
@@ -32,7 +35,7 @@ extension DecisionLoop {
                 block(for: .milliseconds(1), at: local)
             }
         case .valid(let envelope):
-            try apply(envelope, at: local, actions: &actions)
+            try apply(envelope, event: event(of: envelope), at: local, actions: &actions)
         }
     }
 
@@ -57,9 +60,10 @@ extension DecisionLoop {
         speculative.time = lastTime
     }
 
-    private mutating func apply(_ envelope: EventEnvelope, at local: LocalInstant, actions: inout [LoopAction<Domain>])
-        throws(LogError)
-    {
+    /// `event` is `nil` for events of the log itself.
+    private mutating func apply(
+        _ envelope: EventEnvelope, event: Domain.Event?, at local: LocalInstant, actions: inout [LoopAction<Domain>]
+    ) throws(LogError) {
         counters.valid += 1
         if let promised, promised.sequence <= envelope.sequence {
             guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else { throw otherLog }
@@ -69,7 +73,6 @@ extension DecisionLoop {
         age.advance(to: envelope.appended)
         if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
-        let event = try event(of: envelope)
         if let event, !isProjected {
             let key = domain.key(of: event)
             var aggregate = aggregates.removeValue(forKey: key) ?? domain.initial

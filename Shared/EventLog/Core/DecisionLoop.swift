@@ -222,11 +222,15 @@ struct Speculation<Domain: PartitionDomain>: Sendable {
 }
 
 struct PendingEvent<Domain: PartitionDomain>: Sendable {
-    var sequence: Int64
-    var hash: [UInt8]
+    var made: MadeEvent
+    /// `nil` for events of the log itself.
+    var event: Domain.Event?
     var key: Domain.Key?
     var command: MessageID?
     var sent: LocalInstant
+
+    var sequence: Int64 { made.envelope.sequence }
+    var hash: [UInt8] { made.hash }
 }
 
 /// An input in the order of its inbox.

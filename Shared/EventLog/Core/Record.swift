@@ -69,4 +69,9 @@ public struct Record: Hashable, Sendable {
 
     /// The first header of this name.
     public func header(_ name: String) -> [UInt8]? { headers.first { $0.name == name }?.value }
+
+    /// Whether this is what became of a record that was appended.
+    func isCopy(of record: OutgoingRecord) -> Bool {
+        value == record.value && key == record.key && headers == record.headers && partition == record.partition
+    }
 }
