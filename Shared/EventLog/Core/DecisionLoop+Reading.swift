@@ -21,7 +21,7 @@ extension DecisionLoop {
     private mutating func readOwn(_ record: Record, at local: LocalInstant, actions: inout [LoopAction<Domain>]) throws(LogError)
     {
         if let first = speculative.pending.first, let envelope = chain.read(record, madeHere: first.made) {
-            return try apply(envelope, event: first.event, at: local, actions: &actions)
+            return try apply(envelope, madeHere: first, at: local, actions: &actions)
         }
         let wasRecognising = chain.isRecognising
         switch try chain.read(record) {
@@ -35,7 +35,7 @@ extension DecisionLoop {
                 block(for: .milliseconds(1), at: local)
             }
         case .valid(let envelope):
-            try apply(envelope, event: event(of: envelope), at: local, actions: &actions)
+            try apply(envelope, madeHere: nil, at: local, actions: &actions)
         }
     }
 
@@ -60,9 +60,9 @@ extension DecisionLoop {
         speculative.time = lastTime
     }
 
-    /// `event` is `nil` for events of the log itself.
     private mutating func apply(
-        _ envelope: EventEnvelope, event: Domain.Event?, at local: LocalInstant, actions: inout [LoopAction<Domain>]
+        _ envelope: EventEnvelope, madeHere made: PendingEvent<Domain>?, at local: LocalInstant,
+        actions: inout [LoopAction<Domain>]
     ) throws(LogError) {
         counters.valid += 1
         if let promised, promised.sequence <= envelope.sequence {
@@ -73,6 +73,8 @@ extension DecisionLoop {
         age.advance(to: envelope.appended)
         if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
+        let event: Domain.Event?
+        if let made { event = made.event } else { event = try self.event(of: envelope) }
         if let event, !isProjected {
             let key = domain.key(of: event)
             var aggregate = aggregates.removeValue(forKey: key) ?? domain.initial
