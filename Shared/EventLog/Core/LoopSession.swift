@@ -135,6 +135,7 @@ struct LoopSession<Store: ProjectionStore> {
     /// Starts over with new handles: what was decided and not confirmed is read again.
     private mutating func reset() {
         close()
+        for partition in poisons.keys { forgetPoison(of: partition) }
         loops.removeAll()
         starting.removeAll()
         arriving.removeAll()
@@ -209,8 +210,7 @@ struct LoopSession<Store: ProjectionStore> {
         projections[partition] = nil
         if !isMemory || gaveUp[partition] != nil {
             loops[partition] = nil
-            // Whoever gets it again looks again.
-            if poisons.removeValue(forKey: partition) != nil { gaveUp[partition] = nil }
+            forgetPoison(of: partition)
             consumer?.unfollow(TopicPartition(driver.settings.events, partition))
         }
     }
@@ -280,34 +280,6 @@ struct LoopSession<Store: ProjectionStore> {
             if (try? goOn(partition)) == true { return }
         }
         stop(partition, because: error)
-    }
-
-    /// Goes on with partitions whose poison event is skipped by now.
-    private mutating func lookForSkips() throws(LogError) {
-        if mustStartOver {
-            mustStartOver = false
-            throw LogError(.closed, "a partition goes on behind an event that is skipped")
-        }
-        guard !poisons.isEmpty, SteadyClock.now >= lookForSkipsAt else { return }
-        lookForSkipsAt = SteadyClock.now + .seconds(5)
-        for partition in poisons.keys { _ = try goOn(partition) }
-    }
-
-    /// Returns whether the event at which the partition stands still is skipped.
-    private mutating func goOn(_ partition: Int) throws(LogError) -> Bool {
-        guard let poison = poisons[partition] else { return false }
-        let isSkipped = try SkippedEvents.contains(
-            poison.offset, of: TopicPartition(driver.settings.events, partition), behind: poison.behind, in: driver.log,
-            authenticator: driver.authenticator)
-        guard isSkipped else { return false }
-        skips[partition, default: []].insert(poison.offset)
-        poisons[partition] = nil
-        gaveUp[partition] = nil
-        loops[partition] = nil
-        arriving.insert(partition)
-        // What is followed on every instance is folded again from where a start begins.
-        mustStartOver = isMemory
-        return true
     }
 
     private mutating func stop(_ partition: Int, because error: LogError) {

@@ -1,0 +1,45 @@
+internal import EventSchema
+
+/// Poison events that an operator has had skipped: see `SkippedEvents`.
+extension LoopSession {
+    /// Goes on with partitions whose poison event is skipped by now.
+    mutating func lookForSkips() throws(LogError) {
+        if mustStartOver {
+            mustStartOver = false
+            throw LogError(.closed, "a partition goes on behind an event that is skipped")
+        }
+        guard !poisons.isEmpty, SteadyClock.now >= lookForSkipsAt else { return }
+        lookForSkipsAt = SteadyClock.now + .seconds(5)
+        for partition in poisons.keys.sorted() {
+            do throws(LogError) {
+                _ = try goOn(partition)
+            } catch {
+                guard !error.isRetriable, error.code != .closed else { throw error }
+                // What follows cannot be read either: the partition stands still, and the others go on.
+                poisons[partition] = nil
+            }
+        }
+    }
+
+    /// Returns whether the event at which the partition stands still is skipped.
+    mutating func goOn(_ partition: Int) throws(LogError) -> Bool {
+        guard let poison = poisons[partition] else { return false }
+        let isSkipped = try SkippedEvents.contains(
+            poison.offset, of: TopicPartition(driver.settings.events, partition), behind: poison.behind, in: driver.log,
+            authenticator: driver.authenticator)
+        guard isSkipped else { return false }
+        skips[partition, default: []].insert(poison.offset)
+        poisons[partition] = nil
+        gaveUp[partition] = nil
+        loops[partition] = nil
+        arriving.insert(partition)
+        // What is followed on every instance is folded again from where a start begins.
+        mustStartOver = isMemory
+        return true
+    }
+
+    /// Somebody else may have the partition next. Whoever gets it looks again.
+    mutating func forgetPoison(of partition: Int) {
+        if poisons.removeValue(forKey: partition) != nil { gaveUp[partition] = nil }
+    }
+}
