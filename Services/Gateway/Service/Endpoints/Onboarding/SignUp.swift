@@ -22,16 +22,17 @@ struct SignUp: Sendable {
         try await services.limiter.admit(address, to: .signUp)
         let form = try read(context[JSONBody.self] ?? .object([:]))
 
-        var confirmation: MessageID?
-        if let code = form.code {
-            let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
-            let command = try await confirm.command(form.identifier, code, purpose, request, context)
-            if let error = APIError(try await services.commands.reply(to: command)) { throw error }
-            confirmation = command.id
-        }
         let answer = answer(to: form.identifier)
+        // A code is not spent where there is no place for what it is for.
         let reply = try await services.passwords.ask {
-            try await services.commands.reply { attempt in
+            var confirmation: MessageID?
+            if let code = form.code {
+                let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
+                let command = try await confirm.command(form.identifier, code, purpose, request, context)
+                if let error = APIError(try await services.commands.reply(to: command)) { throw error }
+                confirmation = command.id
+            }
+            return try await services.commands.reply { attempt in
                 try command(form, confirmation, attempt, request, context, answer)
             }
         }
