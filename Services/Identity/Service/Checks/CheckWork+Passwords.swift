@@ -12,7 +12,7 @@ extension CheckWork {
         let account = records.account(of: check.subject).flatMap { $0.isDisabled ? nil : $0 }
         let client = client(of: message)
         let address = tag(client, for: check.subject)
-        let isBlocked = records.blocks.hold(check, from: address, of: account?.user)
+        let isBlocked = records.blocks.hold(check, from: address, of: records.account(of: check.subject)?.user)
         let (verdict, isOutdated) = isBlocked ? (.unchecked, false) : try self.check(password, of: account)
         var command = LogIn(
             subject: check.subject, account: account?.reference, verdict: verdict, address: address,
