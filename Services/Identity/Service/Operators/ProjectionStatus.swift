@@ -2,6 +2,7 @@ public import EventLog
 public import EventSchema
 internal import Postgres
 internal import Replay
+internal import Synchronization
 
 /// How far the projection is, and the events that it cannot take: what `identity status` and `identity poison` show. Every call
 /// blocks.
@@ -111,11 +112,15 @@ public struct ProjectionStatus: Sendable {
             let record = chain.append(
                 SkippedEvent(offset: offset, reason: reason).body, id: .random(), key: stuck.key, at: last.time,
                 inboxes: last.inboxes)
-            producer.append(record) { _ in }
+            let failure = Mutex<LogError?>(nil)
+            producer.append(record) { result in
+                if case .failure(let error) = result { failure.withLock { $0 = error } }
+            }
             producer.flush(within: .seconds(10))
             let isSkipped = try SkippedEvents.contains(
                 offset, of: partition, behind: nil, in: access.log, authenticator: access.authenticator)
             if isSkipped { return .done }
+            if let error = failure.withLock({ $0 }) { throw error }
         }
         return .contended
     }

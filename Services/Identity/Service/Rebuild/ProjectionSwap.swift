@@ -78,7 +78,9 @@ final class ProjectionSwap {
 /// Follows all partitions, and writes what comes.
 private final class Tail {
     /// The log did not bring in time what the live projection has.
-    struct TooLate: Error {}
+    struct TooLate: Error, CustomStringConvertible {
+        let description = "the log did not bring in time what the live tables have: try again when it is less busy"
+    }
 
     private let scan: ChainScan
     private let replay: PartitionReplay
