@@ -10,11 +10,14 @@ struct HomeWriter: Sendable {
     let passed: SQL
 
     /// In an order in which what one event changes in several tables fits together. Only those that have something to do.
+    ///
+    /// Keys are destroyed once the row that names them is locked and says that it is over: whoever puts keys of a backup back
+    /// locks that row too.
     func statements(_ changes: HomeChanges) -> [SQL] {
         [
             some(changes.identifierStamps, stampIdentifiers), some(changes.onboardingStamps, stampOnboarding),
             some(changes.flags, keepFlags), some(changes.usedFlags, useFlags), some(changes.droppedFlags, dropFlags),
-            some(changes.onboardingEnds, destroyKeys), some(changes.onboardingEnds, endOnboarding),
+            some(changes.onboardingEnds, endOnboarding), some(changes.onboardingEnds, destroyKeys),
             some(changes.onboarding, insertOnboarding), some(changes.notices, notice),
             some(changes.users, insertUsers), some(changes.users, insertIdentifiers), some(changes.completions, complete),
             some(changes.ended, endSessions), some(changes.droppedDevices, dropDevices),
@@ -24,7 +27,7 @@ struct HomeWriter: Sendable {
             some(changes.forgivenSubjects, forgive),
             some(changes.passwords, setPasswords), some(changes.userProfiles, setUserProfiles),
             some(changes.onboardingProfiles, setOnboardingProfiles), some(changes.groups, setGroups),
-            some(changes.statuses, setStatuses), some(changes.erased, destroyKeys), some(changes.erased, erase),
+            some(changes.statuses, setStatuses), some(changes.erased, erase), some(changes.erased, destroyKeys),
             some(changes.erased, dropDevicesOfErased), some(changes.erased, dropOnboardingOfErased),
             some(changes.freed, freeIdentifiers), some(changes.freed, dropFlags),
         ].compactMap { $0 }
