@@ -85,7 +85,7 @@ let package = Package(
         library("HTTP", "Shared/HTTP", ["CMicroHTTPD", "JSON", "Runtime"]),
         library("Curl", "Shared/Curl", ["CCurl"]),
         library(
-            "Sealing", "Shared/Sealing", ["Crypto", "EventSchema", "EventLog", "Postgres", "Runtime"],
+            "Sealing", "Shared/Sealing", ["Crypto", "JSON", "EventSchema", "EventLog", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
 
         // Gateway

@@ -3,12 +3,17 @@ public import EventLog
 public import EventSchema
 internal import Synchronization
 
-/// The public sealing keys of all services, as the topic `keys` tells them. Shared by any number of threads.
+/// The public sealing keys of all services, as the topic `keys` tells them, and which MAC keys it has introduced. Shared by any
+/// number of threads.
 public final class KeyDirectory: Sendable {
     /// What a record was.
     public enum Outcome: Equatable, Sendable {
         /// It tells something new.
         case learned(SealingKeyPublished)
+        /// From now on this MAC key is written under.
+        case introduced(UInt32)
+        /// Somebody wants to know whether this MAC key is held here.
+        case asked(MACKeyQuestion)
         /// It repeats what is known.
         case known
         /// It counts for nothing, for one of these reasons.
@@ -20,10 +25,14 @@ public final class KeyDirectory: Sendable {
         case forged
         /// Under a MAC key that is not held here.
         case unknownMACKey
+        /// Under a MAC key in whose place another one has come long ago.
+        case retiredMACKey
         /// A service spoke for another one.
         case foreign
         /// An id of one key given to another, or what no service writes.
         case contradictory
+        /// What nobody can answer.
+        case malformed
     }
 
     private struct Entry {
@@ -34,6 +43,7 @@ public final class KeyDirectory: Sendable {
 
     private let authenticator: RecordAuthenticator
     private let entries = Mutex<[ServiceName: [String: Entry]]>([:])
+    private let macKeys = Mutex(MACKeyHistory())
 
     public init(authenticator: RecordAuthenticator) { self.authenticator = authenticator }
 
@@ -44,12 +54,36 @@ public final class KeyDirectory: Sendable {
     @discardableResult
     public func apply(_ record: Record) throws(LogError) -> Outcome {
         guard record.partition == KeyRecord.partition else { return .void(.foreign) }
+        let macKey: UInt32
         switch authenticator.verify(record) {
-        case .authentic: break
+        case .authentic(let key): macKey = key
         case .forged: return .void(.forged)
         case .unknownKey: return .void(.unknownMACKey)
         }
+        guard authenticator.accepts(record) else { return .void(.retiredMACKey) }
         let type = record.header(HeaderName.type).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        switch type {
+        case LogRecordType.macKeyIntroduced: return try introduce(record, under: macKey)
+        case LogRecordType.macKeyAsked: return MACKeyQuestion(record).map { .asked($0) } ?? .void(.malformed)
+        default: return try learn(record, type: type)
+        }
+    }
+
+    /// The newest MAC key that was introduced.
+    public var newestMACKey: UInt32 { macKeys.withLock { $0.newest } }
+
+    private func introduce(_ record: Record, under key: UInt32) throws(LogError) -> Outcome {
+        let outcome = try macKeys.withLock { macKeys throws(LogError) in
+            try macKeys.read(record, under: key, by: authenticator)
+        }
+        switch outcome {
+        case .introduced(let key): return .introduced(key)
+        case .known: return .known
+        case .contradictory: return .void(.contradictory)
+        }
+    }
+
+    private func learn(_ record: Record, type: String) throws(LogError) -> Outcome {
         let key: SealingKeyPublished
         do throws(SchemaError) {
             key = try SchemaCodec.current.decode(SealingKeyPublished.self, type: type, data: record.value)

@@ -22,6 +22,10 @@ public struct KeyFollower: Sendable {
     public private(set) var hasReachedEnd = false
     /// Records that counted for nothing, by reason.
     public private(set) var void: [KeyDirectory.Void: Int] = [:]
+    /// Questions that came since the topic was first read to its end, and were not taken yet.
+    private var questions: [MACKeyQuestion] = []
+    /// MAC keys that were introduced since this was looked at last.
+    private var introduced: [UInt32] = []
 
     public init(directory: KeyDirectory) { self.directory = directory }
 
@@ -59,6 +63,16 @@ public struct KeyFollower: Sendable {
         return learned
     }
 
+    mutating func takeQuestions() -> [MACKeyQuestion] {
+        defer { questions.removeAll() }
+        return questions
+    }
+
+    mutating func takeIntroduced() -> [UInt32] {
+        defer { introduced.removeAll() }
+        return introduced
+    }
+
     private mutating func read(_ record: Record) throws(LogError) -> SealingKeyPublished? {
         if isRecognising, let head {
             guard record.offset == head.offset, record.hash == head.hash else { throw truncated }
@@ -71,6 +85,13 @@ public struct KeyFollower: Sendable {
         next = record.offset + 1
         switch outcome {
         case .learned(let key): return key
+        case .introduced(let key):
+            introduced.append(key)
+            return nil
+        case .asked(let question):
+            // Who asked before that waits no more.
+            if hasReachedEnd { questions.append(question) }
+            return nil
         case .known: return nil
         case .void(let reason):
             void[reason, default: 0] += 1

@@ -65,6 +65,10 @@ struct KeySession {
         while !stop.isRaised {
             if let producer { askTime(producer) }
             let learned = try step(consumer)
+            for key in follower.takeIntroduced() {
+                keeper.logger.notice("a MAC key of the log was introduced", ["key": .public(Int(key))])
+            }
+            for question in follower.takeQuestions() { try answer(question, over: producer) }
             if let failure = publisher?.takeFailure() {
                 keeper.logger.warning("a sealing key was not published", ["reason": .public(failure.description)])
                 due = min(due, .now + Self.retryPause)
@@ -100,6 +104,22 @@ struct KeySession {
         askDue = .now + (keeper.now() == nil ? Self.retryPause : Self.askInterval)
         let probe = OutgoingRecord.probe(of: TopicPartition(.replies, 0), by: service, keeper.authenticator)
         producer.append(probe) { [keeper] _ in keeper.wake() }
+    }
+
+    /// Tells whether this process holds a MAC key that somebody wants to introduce.
+    private func answer(_ question: MACKeyQuestion, over producer: (any LogProducer)?) throws(SealingError) {
+        do throws(LogError) {
+            let answer = MACKeyAnswer(
+                service: keeper.own.service ?? .gateway, isHeld: keeper.authenticator.holds(question.key))
+            let own: any LogProducer
+            if let producer { own = producer } else { own = try keeper.log.makeProducer(client: "keys") }
+            own.append(answer.record(to: question, by: keeper.authenticator)) { _ in }
+            guard producer == nil else { return }
+            own.flush(within: .seconds(3))
+            own.close()
+        } catch {
+            throw .log(error)
+        }
     }
 
     private mutating func step(_ consumer: any LogConsumer) throws(SealingError) -> [SealingKeyPublished] {

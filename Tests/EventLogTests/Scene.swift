@@ -1,14 +1,16 @@
 import Crypto
-import EventLog
 import EventSchema
 import Testing
+
+@testable import EventLog
 
 /// A log of one partition in memory and the loops that read it, moved by hand: nothing happens that a test did not ask for.
 struct Scene {
     static let logID: [UInt8] = Array("a log".utf8)
     static let commands = TopicPartition(.verificationCommands, 0)
     static let events = TopicPartition(.verificationEvents, 0)
-    static let authenticator = try! RecordAuthenticator(keys: [1: Secret([UInt8](repeating: 7, count: 32))])
+    static let authenticator = try! RecordAuthenticator(
+        keys: Dictionary(uniqueKeysWithValues: (UInt32(1)...3).map { ($0, Secret([UInt8](repeating: 6 + UInt8($0), count: 32))) }))
     static let noon = Timestamp(milliseconds: 1_800_000_000_000)
 
     var records: [TopicPartition: [Record]] = [:]
@@ -34,13 +36,13 @@ struct Scene {
         _ name: String, domain: Ledger = Ledger(), start: ChainPosition? = nil, window: Int = 256,
         storage: LoopSettings.Storage = .memory(window: .hours(1)), checkpoint: Checkpoint? = nil,
         inboxes: [Topic] = [.verificationCommands],
-        longestQueue: Int = 4_096
+        longestQueue: Int = 4_096, authenticator: RecordAuthenticator = Self.authenticator.afresh()
     ) -> Owner {
         var settings = LoopSettings(service: .verification, storage: storage, inboxes: inboxes, events: .verificationEvents)
         settings.window = window
         settings.longestQueue = longestQueue
         let loop = DecisionLoop(
-            domain, settings: settings, partition: 0, log: Self.logID, authenticator: Self.authenticator, writer: name,
+            domain, settings: settings, partition: 0, log: Self.logID, authenticator: authenticator, writer: name,
             start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator())
         return Owner(loop: loop, next: [Self.events: loop.start])
     }
@@ -62,7 +64,7 @@ struct Scene {
     @discardableResult
     mutating func command(
         _ account: String, _ amount: Int64, id: MessageID = .random(), budget: Int64 = 10_000, remember: Int64 = 0,
-        request: UInt8 = 1
+        request: UInt8 = 1, macKey: UInt32 = 1
     ) -> OutgoingRecord {
         let address = ReplyAddress(
             partition: 0, process: [UInt8](repeating: 2, count: 16), publicKey: [UInt8](repeating: 3, count: 32),
@@ -75,7 +77,7 @@ struct Scene {
                     Header(HeaderName.budget, String(budget)), Header(HeaderName.replyTo, address.encoded),
                     Header(HeaderName.remember, String(remember)),
                 ],
-                value: Ledger.data(Ledger.Deposit(account: account, amount: amount))))
+                value: Ledger.data(Ledger.Deposit(account: account, amount: amount))), under: macKey)
         append(record)
         return record
     }
@@ -143,7 +145,7 @@ struct Scene {
 
     /// The valid events, as a reader sees them who starts at the beginning.
     func valid() throws -> [EventEnvelope] {
-        var reader = ChainReader(Self.events, at: nil, log: Self.logID, authenticator: Self.authenticator)
+        var reader = ChainReader(Self.events, at: nil, log: Self.logID, authenticator: Self.authenticator.afresh())
         var valid: [EventEnvelope] = []
         for record in records[Self.events] ?? [] {
             if case .valid(let envelope) = try reader.read(record) { valid.append(envelope) }

@@ -17,6 +17,8 @@ final class FakeLog: EventLog {
     }
 
     let state: Mutex<State>
+    /// Is told of what is appended elsewhere, but for what asks for the time.
+    let onReply = Mutex<@Sendable (OutgoingRecord) -> Void>({ _ in })
 
     init(at clock: Timestamp) { state = Mutex(State(clock: clock)) }
 
@@ -55,6 +57,7 @@ private final class FakeProducer: LogProducer {
     func append(_ record: OutgoingRecord, completion: @escaping @Sendable (Result<Appended, LogError>) -> Void) {
         // What asks for the time.
         guard record.partition == KeyRecord.partition else {
+            if !record.value.isEmpty { log.onReply.withLock { $0 }(record) }
             return completion(.success(Appended(offset: 0, time: log.state.withLock { $0.clock })))
         }
         let fails = log.state.withLock { state in

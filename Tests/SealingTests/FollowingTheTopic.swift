@@ -47,7 +47,7 @@ import Testing
     @Test mutating func `void records are counted, and passed`() throws {
         var forged = try key("a").record(at: 0)
         forged.value.append(0)
-        let records = [forged, try key("b").record(at: 1, by: 1...2), try key("c").record(at: 2)]
+        let records = [forged, try key("b").record(at: 1, by: 2...2), try key("c").record(at: 2)]
         #expect(try apply([.records(partition, records), .reachedEnd(partition, end: 3)]) == ["c"])
         #expect(follower.void == [.forged: 1, .unknownMACKey: 1])
         // Delivered twice, they are the same records.

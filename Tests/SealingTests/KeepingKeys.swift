@@ -143,9 +143,9 @@ import Testing
 
 func makeKeeper(
     log: FakeLog, clock: Clock, _ own: OwnSealingKeys, needs: Set<ServiceName> = [], metrics: Metrics = Metrics(),
-    interval: Duration = .milliseconds(40)
+    interval: Duration = .milliseconds(40), macKeys: ClosedRange<UInt32> = 1...1
 ) throws -> KeyKeeper {
-    let authenticator = try authenticator()
+    let authenticator = try authenticator(macKeys)
     return KeyKeeper(
         log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator, own: own, needs: needs,
         context: ServiceContext(logger: .silent, metrics: metrics), interval: interval, now: { clock.now })

@@ -130,10 +130,10 @@ import Testing
     }
 
     @Test func `a record under a MAC key that is not held counts for nothing`() throws {
-        #expect(try directory.apply(key("a").record(at: 0, by: 1...2)) == .void(.unknownMACKey))
+        #expect(try directory.apply(key("a").record(at: 0, by: 2...2)) == .void(.unknownMACKey))
         #expect(directory.recipient(.notifier, at: morning) == nil)
         let both = KeyDirectory(authenticator: try authenticator(1...2))
-        #expect(try both.apply(key("a").record(at: 0, by: 1...2)) != .void(.unknownMACKey))
+        #expect(try both.apply(key("a").record(at: 0, by: 2...2)) != .void(.unknownMACKey))
         #expect(try both.apply(key("b").record(at: 1)) != .void(.unknownMACKey))
     }
 

@@ -10,7 +10,8 @@ enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
             "identity", "Users, sessions and verified addresses of Latchkey.",
-            subcommands: [migrate, keys, importing, user, rebuild, asOf, status, poison, audit]
+            "identity", "Users, sessions and verified addresses of Latchkey.",
+            subcommands: [migrate, keys, mac, importing, user, rebuild, asOf, status, poison, audit]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -44,6 +45,28 @@ enum Identity {
             return ExitStatus.usage("identity keys [list] | rotate | retire KID")
         }
         return 0
+    }
+
+    private static let mac = Subcommand<IdentityConfiguration>(
+        "mac",
+        "[status]: shows under which of the log's MAC keys each chain is written. rotate [--absent]: goes over to the next one, which every service must hold; --absent: also when not all of them are running."
+    ) { configuration, _, arguments in
+        let isRotation: Bool
+        switch arguments {
+        case [], ["status"]: isRotation = false
+        case ["rotate"], ["rotate", "--absent"]: isRotation = true
+        default: return ExitStatus.usage("identity mac [status] | rotate [--absent]")
+        }
+        let isAbsenceFine = arguments.last == "--absent"
+        return try await BlockingPool.runOnce(name: "subcommand") {
+            let operations = MACKeyOperations(configuration, log: ConfiguredLog.make(configuration.common))
+            guard isRotation else {
+                print(try operations.status(), terminator: "")
+                return 0
+            }
+            let isDone = try operations.rotate(isAbsenceFine: isAbsenceFine) { print($0) }
+            return isDone ? 0 : ExitStatus.failure
+        }
     }
 
     private static let importing = Subcommand<IdentityConfiguration>(

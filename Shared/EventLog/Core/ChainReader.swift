@@ -1,5 +1,4 @@
 public import EventSchema
-internal import JSON
 
 /// Decides which records of a partition are valid events. Every reader applies this one rule to the same records, so all
 /// agree, for ever: **an event is valid if and only if its MAC verifies, its writer owns the topic, its sequence is the
@@ -35,6 +34,7 @@ public struct ChainReader: Sendable {
         self.authenticator = authenticator
         self.position = position ?? ChainPosition(offset: 0, head: .genesis(of: partition, in: log))
         isRecognising = false
+        authenticator.introduce(self.position.head.key, at: nil)
         interrupted()
     }
 
@@ -110,18 +110,9 @@ public struct ChainReader: Sendable {
                 return .void(.malformed)
             }
             key = introduced.key
+            authenticator.introduce(key, at: nil)
         }
         position.head = ChainHead(sequence: sequence, hash: record.hash, offset: record.offset, key: key)
         return .valid(envelope)
-    }
-}
-
-/// The content of `latchkey.log.mac-key-introduced.v1`: from the next event on, the chain is written under this key.
-struct MACKeyIntroduced {
-    var key: UInt32
-
-    init?(_ data: [UInt8]) {
-        guard let json = try? JSON.parse(data), let key = json["key"]?.int64.flatMap({ UInt32(exactly: $0) }) else { return nil }
-        self.key = key
     }
 }

@@ -5,6 +5,7 @@ internal import EventSchema
 extension DecisionLoop {
     mutating func decideOpen(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
         guard isCaughtUp, local >= blockedUntil, let now = clock.now(at: local), !isGivingWay(at: local) else { return }
+        introduceKeys(now: now, local: local, actions: &actions)
         while speculative.pending.count < window, mayDecide(actions: &actions), let input = open.first {
             guard isTimeCertain(for: input, at: local) else {
                 askTime(at: local, actions: &actions)
@@ -273,11 +274,31 @@ extension DecisionLoop {
                 || speculative.passed >= settings.passedPerEvent
         else { return }
         counters.passed += 1
-        let body = EventBody(type: LogRecordType.passed, subject: nil, data: Array("{}".utf8))
+        appendOfLog(LogRecordType.passed, Array("{}".utf8), now: now, local: local, actions: &actions)
+    }
+
+    /// Goes over to the MAC keys that were introduced to everybody, by an event for each, the last one under the key before it.
+    /// Whoever decides does it, sooner or later; two at once are two owners like any others.
+    private mutating func introduceKeys(now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]) {
+        while speculative.head.key < authenticator.current, authenticator.holds(speculative.head.key + 1),
+            speculative.pending.count < window
+        {
+            let introduced = MACKeyIntroduced(key: speculative.head.key + 1)
+            appendOfLog(LogRecordType.macKeyIntroduced, introduced.data, now: now, local: local, actions: &actions)
+            speculative.head.key = introduced.key
+        }
+    }
+
+    /// Appends an event that says nothing to a domain.
+    private mutating func appendOfLog(
+        _ type: String, _ data: [UInt8], now: Timestamp, local: LocalInstant, actions: inout [LoopAction<Domain>]
+    ) {
         // It must not make the next command be decided at another time than by an owner who did not write it.
         let passed = speculative.inboxes.commands.values.map(\.time).max() ?? now
         let time = speculative.time.milliseconds > 0 ? speculative.time : passed
-        _ = append(body, nil, key: [], time: time, cause: nil, aggregate: nil, local: local, actions: &actions)
+        _ = append(
+            EventBody(type: type, subject: nil, data: data), nil, key: [], time: time, cause: nil, aggregate: nil, local: local,
+            actions: &actions)
     }
 
     // MARK: Starting over

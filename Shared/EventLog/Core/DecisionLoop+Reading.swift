@@ -69,7 +69,7 @@ extension DecisionLoop {
             guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else { throw otherLog }
             self.promised = nil
         }
-        if ![LogRecordType.macKeyIntroduced, LogRecordType.skipped].contains(envelope.body.type) { inboxes = envelope.inboxes }
+        if envelope.body.type != LogRecordType.skipped { inboxes = envelope.inboxes }
         age.advance(to: envelope.appended)
         if envelope.time < lastTime { forgetFuture(after: envelope.time) }
         lastTime = envelope.time
@@ -261,7 +261,7 @@ extension DecisionLoop {
             // What follows would look late by what was known of the time.
             if record.time < last { clock.doubt() }
             let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
-            if case .authentic = authenticator.verify(record), let command = InboxMessage(command: record) {
+            if authenticator.accepts(record), let command = InboxMessage(command: record) {
                 let message = command.awaited(atMost: settings.longestBudget)
                 enqueue(try work(of: message), source, message)
             } else {

@@ -183,6 +183,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var status: PartitionStatus {
         var status = PartitionStatus()
         status.counters = counters
+        status.macKey = chain.head.key
         status.settledSequence = settledSequence
         if isOwner, isCaughtUp {
             let isCertain = speculative.pending.isEmpty && speculative.decided.isEmpty

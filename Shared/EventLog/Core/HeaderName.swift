@@ -50,9 +50,11 @@ public enum LogRecordType {
     public static let probe = "latchkey.log.probe.v1"
     /// The content of `EventSchema.Reply`.
     public static let reply = "latchkey.reply.v1"
-    /// Introduces the next MAC key, under the key before it. Who writes it copies time and inbox positions of the event before,
-    /// from which readers start that begin at this one.
+    /// Introduces the next MAC key, under the key before it: in the topic `keys` to everybody, in a chain to its readers.
     public static let macKeyIntroduced = "latchkey.log.mac-key-introduced.v1"
+    /// Asks every process, in the topic `keys`, whether it holds a MAC key; and what each of them replies.
+    public static let macKeyAsked = "latchkey.log.mac-key-asked.v1"
+    public static let macKeyAnswered = "latchkey.log.mac-key-answered.v1"
     /// Says that an event of the same chain that nobody can read is passed over, and why. Like `macKeyIntroduced` it copies time
     /// and inbox positions of the event before it.
     public static let skipped = "latchkey.log.skipped.v1"

@@ -16,6 +16,8 @@ public enum LoopNotice: Sendable {
 /// What a driver shows of one partition.
 public struct PartitionStatus: Sendable {
     public var counters = LoopCounters()
+    /// The MAC key under which the next own event is written.
+    public var macKey: UInt32 = 1
     /// The last own event that took effect where decisions look for it.
     public var settledSequence: Int64 = 0
     /// How far the inboxes are read for good: the outcome of everything before is certain. `nil` where another instance, or

@@ -4,8 +4,9 @@ internal import EventSchema
 /// Authenticates records with HMAC-SHA256 under the log's keys, which all services hold: it keeps out who can write to the
 /// broker and nothing else.
 ///
-/// Keys are numbered from 1 and introduced in that order; records are written under the newest one held that the chain has
-/// introduced.
+/// Keys are numbered from 1 and introduced in that order: to everybody by the topic `keys`, then in each chain by an event. A
+/// record of a chain is written under the newest one that this chain has introduced, all else under the newest one that this
+/// process has read of. Copies share what was read.
 public struct RecordAuthenticator: Sendable {
     public enum Verdict: Hashable, Sendable {
         /// Written by a holder of this key.
@@ -17,12 +18,11 @@ public struct RecordAuthenticator: Sendable {
     }
 
     private let keys: [UInt32: HMACSHA256]
-    /// The key that commands, replies and published keys are written under: the newest one.
-    public let newest: UInt32
+    private let introduced: IntroducedKeys
 
     /// Fails when there is no key, or a key is shorter than 32 bytes.
     public init(keys: [UInt32: Secret]) throws(LogError) {
-        guard let newest = keys.keys.max() else { throw LogError(.misconfigured, "no MAC key for the log was given") }
+        guard let first = keys.keys.min() else { throw LogError(.misconfigured, "no MAC key for the log was given") }
         var contexts: [UInt32: HMACSHA256] = [:]
         for (id, key) in keys {
             guard id > 0, key.count >= 32 else {
@@ -31,14 +31,34 @@ public struct RecordAuthenticator: Sendable {
             contexts[id] = HMACSHA256(key: key)
         }
         self.keys = contexts
-        self.newest = newest
+        introduced = IntroducedKeys(first: first)
+    }
+
+    private init(keys: [UInt32: HMACSHA256], introduced: IntroducedKeys) {
+        self.keys = keys
+        self.introduced = introduced
+    }
+
+    /// The same keys for a process that has read nothing yet.
+    func afresh() -> RecordAuthenticator {
+        RecordAuthenticator(keys: keys, introduced: IntroducedKeys(first: keys.keys.min() ?? 1))
+    }
+
+    /// The key that commands, replies and published keys are written under.
+    public var current: UInt32 { introduced.newest }
+
+    /// From now on, this is written under. What is not held is not: its readers stop.
+    ///
+    /// - Parameter time: when it was introduced to everybody.
+    func introduce(_ key: UInt32, at time: Timestamp?) {
+        if holds(key) { introduced.introduce(key, at: time) }
     }
 
     public func holds(_ key: UInt32) -> Bool { keys[key] != nil }
 
     /// Adds the headers `ce_mackeyid` and `ce_mac`. The key must be held.
     public func sealed(_ record: OutgoingRecord, under key: UInt32? = nil) -> OutgoingRecord {
-        let id = key ?? newest
+        let id = key ?? current
         guard let context = keys[id] else { preconditionFailure("sealing under a key that is not held") }
         var record = record
         record.headers.append(Header(HeaderName.macKey, String(id)))
@@ -46,6 +66,13 @@ public struct RecordAuthenticator: Sendable {
             record.partition, key: record.key, headers: record.headers, value: record.value, withMAC: false)
         record.headers.append(Header(HeaderName.mac, context.code(for: canonical)))
         return record
+    }
+
+    /// Whether a record that is in no chain counts: a command, a reply, a published key. A key that is held is taken before its
+    /// introduction was read: whoever wrote the record may have read more. A key whose time is over is taken for an hour.
+    public func accepts(_ record: Record) -> Bool {
+        guard case .authentic(let key) = verify(record) else { return false }
+        return !introduced.isRetired(key, at: record.time)
     }
 
     public func verify(_ record: Record) -> Verdict {

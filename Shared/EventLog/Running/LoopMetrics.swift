@@ -48,6 +48,10 @@ enum LoopMetrics {
             }
             samples.append(
                 Sample(
+                    "latchkey_log_mac_key", "The MAC key under which the next own event is written.", .gauge, labels: labels,
+                    value: Double(shown.macKey)))
+            samples.append(
+                Sample(
                     "latchkey_settled_sequence", "The last own event that took effect: projected, or folded.", .gauge,
                     labels: labels,
                     value: Double(shown.settledSequence)))

@@ -38,6 +38,7 @@ public final class OperatorLine {
             partition: 0, process: Random.bytes(16), publicKey: KeyPair.random().publicKey, request: Random.bytes(16))
         consumer = try log.makeConsumer(client: "operator", group: nil)
         do throws(LogError) {
+            try authenticator.readIntroductions(with: consumer, within: .milliseconds(patience.milliseconds))
             producer = try log.makeProducer(client: "operator")
             let replies = TopicPartition(.replies, Int(address.partition))
             consumer.follow(replies, from: try consumer.bounds(of: replies).upperBound)
@@ -90,7 +91,7 @@ public final class OperatorLine {
     }
 
     private func reply(in record: Record) -> (MessageID, Reply)? {
-        guard record.key == address.process, case .authentic = authenticator.verify(record),
+        guard record.key == address.process, authenticator.accepts(record),
             let cause = record.header(HeaderName.causation).flatMap({ MessageID(String(decoding: $0, as: UTF8.self)) }),
             let type = record.header(HeaderName.type).map({ String(decoding: $0, as: UTF8.self) }),
             let reply = try? SchemaCodec.current.decode(Reply.self, type: type, data: record.value)

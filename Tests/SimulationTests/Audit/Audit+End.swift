@@ -119,6 +119,9 @@ extension Audit {
             world.violate("command \(command.id) was not answered although nothing went wrong")
         }
         if asked > 0, !world.processes.contains(where: { $0?.loop?.isReady == true }) { world.violate("nobody decides") }
+        if world.events.key != world.macKey, world.processes.contains(where: { $0?.loop?.isReady == true }) {
+            world.violate("the chain goes on under MAC key \(world.events.key), and \(world.macKey) was introduced")
+        }
     }
 
     /// Two owners at once do more right than wrong.

@@ -10,6 +10,8 @@ struct ValidEvents {
     struct Event {
         var record: Record
         var envelope: EventEnvelope
+        /// The MAC key under which the next one is written.
+        var key: UInt32
     }
 
     let partition: TopicPartition
@@ -26,12 +28,14 @@ struct ValidEvents {
         genesis = ChainHead.genesis(of: partition, in: log).hash
     }
 
+    /// The MAC key under which the next event must be written.
+    var key: UInt32 { events.last?.key ?? 1 }
     var headHash: [UInt8] { events.last?.record.hash ?? genesis }
 
     /// Takes the next record of the partition; whether it is valid.
     @discardableResult
     mutating func read(_ record: Record) -> Bool {
-        guard case .authentic(key: 1) = authenticator.verify(record),
+        guard authenticator.verify(record) == .authentic(key: key),
             let owner = partition.topic.owner, record.text(HeaderName.source) == "/\(owner.rawValue)",
             record.text(HeaderName.sequence) == String(events.count + 1),
             record.text(HeaderName.previous) == Base64URL.encode(headHash), let envelope = EventEnvelope(record)
@@ -40,7 +44,8 @@ struct ValidEvents {
             return false
         }
         byOffset[record.offset] = events.count
-        events.append(Event(record: record, envelope: envelope))
+        let isIntroduction = envelope.body.type == LogRecordType.macKeyIntroduced
+        events.append(Event(record: record, envelope: envelope, key: isIntroduction ? key + 1 : key))
         return true
     }
 

@@ -21,6 +21,8 @@ struct Profile {
     var clockJumps: Int64?
     var lostCommits: Int64?
     var storeOutages: Int64?
+    /// New MAC keys; there are three.
+    var rotations: Int64?
     /// How probable it is that a transaction of the store is committed and its caller does not hear of it, and that one takes
     /// as long as `longTransaction`, in microseconds.
     var lostTransactions = 0.0
@@ -68,6 +70,7 @@ struct Profile {
         truncates = random.chance(0.12)
         lostTransactions = often(0.4)
         longTransactions = often(0.4)
+        rotations = now(0.3)
     }
 }
 
@@ -83,7 +86,7 @@ extension Profile: CustomStringConvertible {
         for (name, probability) in probabilities where probability > 0 { parts.append("\(name) \(Int(probability * 1_000))‰") }
         let intervals = [
             ("kill", kills), ("pause", pauses), ("move", moves), ("leader change", leaderChanges), ("clock jump", clockJumps),
-            ("lost commits", lostCommits), ("store outage", storeOutages),
+            ("lost commits", lostCommits), ("store outage", storeOutages), ("rotation", rotations),
         ]
         for (name, interval) in intervals { if let interval { parts.append("\(name) each \(interval / 1_000_000) s") } }
         if truncates { parts.append("truncation") }

@@ -9,6 +9,7 @@ final class SimulatedProcess<Load: Workload> {
 
     unowned let world: World<Load>
     let name: String
+    let authenticator: RecordAuthenticator
     private(set) var loop: DecisionLoop<Domain>?
     private var reader: SimulatedReader?
     private let link = SimulatedLink()
@@ -46,6 +47,7 @@ final class SimulatedProcess<Load: Workload> {
         self.world = world
         self.name = name
         self.clockOffset = clockOffset
+        authenticator = World<Load>.authenticator.afresh()
         reader = SimulatedReader(world.broker) { [weak self] event in self?.take(event) }
         keepTime()
     }
@@ -68,7 +70,7 @@ final class SimulatedProcess<Load: Workload> {
     private func makeLoop(start: ChainPosition?, checkpoint: Checkpoint?) {
         let loop = DecisionLoop(
             Noting(base: world.load.domain, writer: name, book: world.book), settings: world.settings, partition: 0,
-            log: world.broker.contents.description.id, authenticator: world.authenticator, writer: name, start: start,
+            log: world.broker.contents.description.id, authenticator: authenticator, writer: name, start: start,
             checkpoint: checkpoint, random: world.scheduler.random.fork())
         self.loop = loop
         self.loop?.mutation = world.mutation

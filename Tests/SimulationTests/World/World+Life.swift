@@ -30,7 +30,18 @@ extension World {
             world.broker.forgetCommits(of: world.group)
         }
         if isProjected { every(profile.storeOutages) { $0.loseStore() } }
+        every(profile.rotations) { $0.rotate() }
         every(profile.pace * 5) { $0.remind() }
+    }
+
+    /// The next MAC key is introduced to everybody; each process hears of it when it does.
+    private func rotate() {
+        guard macKey < 4 else { return }
+        macKey += 1
+        note("MAC key \(macKey) is introduced")
+        macKeyTimes[macKey] = broker.clock
+        authenticator.introduce(macKey, at: broker.clock)
+        for process in processes { process?.hearLater(of: macKey) }
     }
 
     /// Whoever takes itself for the owner has a timer.
@@ -60,6 +71,7 @@ extension World {
         let process = SimulatedProcess(
             world: self, name: "p\(everyone.count)", clockOffset: Int64.random(in: 0...1_000_000_000, using: &scheduler.random))
         everyone.append(process)
+        if macKey > 1 { process.hearLater(of: macKey) }
         processes[slot] = process
         process.start()
         if cut?.partition == own, startsAtLostHead { cut?.mustNotice.append(process) }
@@ -190,6 +202,14 @@ extension World {
 }
 
 extension SimulatedProcess {
+    /// Reads of a MAC key that was introduced to everybody.
+    func hearLater(of macKey: UInt32) {
+        world.scheduler.after(Int64.random(in: 0...1_000_000, using: &world.scheduler.random)) { [weak self] in
+            guard let self else { return }
+            for key in 2...macKey { self.authenticator.introduce(key, at: self.world.macKeyTimes[key]) }
+        }
+    }
+
     func releaseLater(after delay: Int64) {
         world.scheduler.after(delay) { [weak self] in
             guard let self, let slot = self.world.processes.firstIndex(where: { $0 === self }), !self.world.owners.contains(slot)

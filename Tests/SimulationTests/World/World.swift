@@ -10,7 +10,11 @@ final class World<Load: Workload> {
     let profile: Profile
     let scheduler: Scheduler
     let broker: SimulatedBroker
+    /// What clients write with, and checks are made with.
     let authenticator: RecordAuthenticator
+    /// The newest MAC key that was introduced to everybody.
+    var macKey: UInt32 = 1
+    var macKeyTimes: [UInt32: Timestamp] = [:]
     let settings: LoopSettings
     let mutation: LoopMutation?
     let book = InputBook<Load.Domain.Input>()
@@ -61,7 +65,7 @@ final class World<Load: Workload> {
         settings.refusalsPerEvent = profile.refusalsPerEvent
         settings.passedPerEvent = profile.passedPerEvent
         self.settings = settings
-        authenticator = Self.authenticator
+        authenticator = Self.authenticator.afresh()
         let description = LogDescription(id: Array("simulated".utf8), partitions: 1)
         broker = SimulatedBroker(description, scheduler: scheduler, start: Timestamp(milliseconds: 1_800_000_000_000))
         broker.faults = profile.network
@@ -69,7 +73,7 @@ final class World<Load: Workload> {
         commands = settings.inboxes.first { $0.kind == .commands }.map { TopicPartition($0, 0) }
         upstream = settings.inboxes.first { $0.kind == .events }.map { TopicPartition($0, 0) }
         events = ValidEvents(own, log: description.id, authenticator: authenticator)
-        upstreamEvents = upstream.map { ValidEvents($0, log: description.id, authenticator: Self.authenticator) }
+        upstreamEvents = upstream.map { ValidEvents($0, log: description.id, authenticator: Self.authenticator.afresh()) }
         store = ProjectionMemory(domain: load.domain, compares: mutation != .projectsBlindly)
         broker.onAppend = { [unowned self] record in came(record) }
     }
@@ -179,7 +183,8 @@ final class World<Load: Workload> {
 /// One for all seeds: making it is most of the work of a small world.
 private let simulatedAuthenticator: RecordAuthenticator = {
     do {
-        return try RecordAuthenticator(keys: [1: Secret(Array(repeating: 9, count: 32))])
+        return try RecordAuthenticator(
+            keys: Dictionary(uniqueKeysWithValues: (1...4).map { (UInt32($0), Secret(Array(repeating: UInt8(8 + $0), count: 32))) }))
     } catch {
         preconditionFailure("a key of 32 bytes is long enough")
     }

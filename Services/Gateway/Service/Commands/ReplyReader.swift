@@ -142,7 +142,7 @@ public final class ReplyReader: Component {
 
     private func receive(_ record: Record) {
         guard record.key == process else { return }
-        guard case .authentic = authenticator.verify(record) else { return reject(forged, "a reply is not authentic") }
+        guard authenticator.accepts(record) else { return reject(forged, "a reply is not authentic") }
         guard
             let address = record.header(HeaderName.replyTo).flatMap({ ReplyAddress(encoded: String(decoding: $0, as: UTF8.self)) }
             ),

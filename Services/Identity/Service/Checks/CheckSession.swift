@@ -163,7 +163,7 @@ struct CheckSession {
     }
 
     private func check(in record: Record) -> CheckRequest? {
-        guard case .authentic = runner.authenticator.verify(record), let message = InboxMessage(command: record) else {
+        guard runner.authenticator.accepts(record), let message = InboxMessage(command: record) else {
             return nil
         }
         return CheckRequest(check: message, received: .now)
