@@ -22,13 +22,15 @@ public final class SealingKeyStore: Sendable {
     /// - Parameters:
     ///   - schema: where `migrations` were applied; a trusted name.
     ///   - secret: the service's own, which no other process holds.
+    ///   - accepted: others that pairs may be wrapped under.
     public init(
-        service: ServiceName, schema: String, secret: Secret, opener: BoxOpener, schedule: SealingSchedule = SealingSchedule()
+        service: ServiceName, schema: String, secret: Secret, accepted: [Secret] = [], opener: BoxOpener,
+        schedule: SealingSchedule = SealingSchedule()
     ) {
         self.service = service
         self.schedule = schedule
         self.opener = opener
-        table = SealingKeyTable(service: service, schema: schema, secret: secret)
+        table = SealingKeyTable(service: service, schema: schema, secret: secret, accepted: accepted)
     }
 
     /// Makes the pairs of the day (towards its end, of the next day too) unless they are there, takes up those that other
@@ -71,6 +73,13 @@ public final class SealingKeyStore: Sendable {
             for row in over { held[row.id] = nil }
         }
         return over.map(\.id).sorted()
+    }
+
+    /// Wraps every pair under the secret itself, so that no other one is needed any more. Blocks.
+    ///
+    /// - Returns: how many were wrapped anew.
+    public func rewrap(over connection: PostgresConnection) throws(SealingError) -> Int {
+        try table.rewrap(over: connection)
     }
 
     /// The ids of the pairs that `opener` holds.

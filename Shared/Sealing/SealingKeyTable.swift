@@ -19,12 +19,13 @@ struct SealingKeyTable: Sendable {
 
     let service: ServiceName
     let schema: String
-    private let wrapping: SymmetricKey
+    private let wrapping: WrappingKeys
 
-    init(service: ServiceName, schema: String, secret: Secret) {
+    init(service: ServiceName, schema: String, secret: Secret, accepted: [Secret]) {
         self.service = service
         self.schema = schema
-        wrapping = .derived(from: secret, info: Array("latchkey \(service.rawValue) sealing keys v1".utf8))
+        wrapping = WrappingKeys(
+            secret: secret, accepted: accepted, info: Array("latchkey \(service.rawValue) sealing keys v1".utf8))
     }
 
     // MARK: Pairs
@@ -74,6 +75,39 @@ struct SealingKeyTable: Sendable {
             }
         } catch let error as PostgresError {
             throw .database(error)
+        } catch {
+            preconditionFailure("nothing else is thrown here")
+        }
+    }
+
+    /// Wraps every pair under the secret itself. The table is written anew, see `destroy`: nothing is left of the old rows.
+    ///
+    /// - Returns: how many pairs were wrapped anew.
+    func rewrap(over connection: PostgresConnection) throws(SealingError) -> Int {
+        do {
+            return try connection.transaction { connection in
+                try connection.query("LOCK TABLE \(unsafe: schema).sealing_keys IN ACCESS EXCLUSIVE MODE")
+                var count = 0
+                let rows = try Self.decode(try connection.query(selection)).map { row in
+                    switch wrapping.rewrap(row.wrapped, context: Self.context(row.id)) {
+                    case .current: return row
+                    case .locked: throw SealingError.locked(schema: schema, key: row.id)
+                    case .anew(let wrapped):
+                        count += 1
+                        var row = row
+                        row.wrapped = wrapped
+                        return row
+                    }
+                }
+                if count > 0 {
+                    try connection.batch(["TRUNCATE \(unsafe: schema).sealing_keys"] + rows.map { insertion(of: $0) })
+                }
+                return count
+            }
+        } catch let error as PostgresError {
+            throw .database(error)
+        } catch let error as SealingError {
+            throw error
         } catch {
             preconditionFailure("nothing else is thrown here")
         }

@@ -10,7 +10,8 @@ struct Scene {
     static let commands = TopicPartition(.verificationCommands, 0)
     static let events = TopicPartition(.verificationEvents, 0)
     static let authenticator = try! RecordAuthenticator(
-        keys: Dictionary(uniqueKeysWithValues: (UInt32(1)...3).map { ($0, Secret([UInt8](repeating: 6 + UInt8($0), count: 32))) }))
+        keys: Dictionary(uniqueKeysWithValues: (UInt32(1)...3).map { ($0, Secret([UInt8](repeating: 6 + UInt8($0), count: 32))) })
+    )
     static let noon = Timestamp(milliseconds: 1_800_000_000_000)
 
     var records: [TopicPartition: [Record]] = [:]

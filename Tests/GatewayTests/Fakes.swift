@@ -110,6 +110,8 @@ final class ModelAnswers: AnswerStore {
         }
     }
 
+    func knows(_ scope: [UInt8]) async throws -> Bool { rows.withLock { $0[scope] != nil } }
+
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8] {
         rows.withLock { rows in
             let kept = rows[hold.scope]?.answer ?? answer
@@ -166,7 +168,7 @@ struct TestGateway {
         proxies: [AddressBlock] = [], cors: CORSPolicy? = nil, deadline: Duration = .seconds(60), inFlightLimit: Int = 1_024,
         answers: any AnswerStore = ModelAnswers(), counter: (any QuotaCounter)? = nil, peer: IPAddress = .loopbackV4,
         accounts directory: (any AccountDirectory)? = nil, commands: (any CommandPath)? = nil,
-        secret: Secret = Secret(Array(repeating: 9, count: 32)), proofRequired: Bool = false
+        secret: Secret = Secret(Array(repeating: 9, count: 32)), accepted: [Secret] = [], proofRequired: Bool = false
     ) {
         self.keys = keys
         var api = GatewayAPI(
@@ -175,6 +177,7 @@ struct TestGateway {
             revocations: revocations, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
         api.channels = channels
         api.proofRequired = proofRequired
+        api.acceptedSecrets = accepted
         // A machine that has other things to do is not one that has died.
         api.lease = .seconds(60)
         api.trustedProxies = proxies

@@ -46,6 +46,30 @@ import Testing
         #expect(gateways[1].path.commands.isEmpty)
     }
 
+    @Test func `gets it again while the gateways' secret is replaced, at gateways before and behind that step`() async throws {
+        let postgres = try await TestPostgres.shared
+        let (old, new) = (Secret(Array(repeating: 9, count: 32)), Secret(Array(repeating: 8, count: 32)))
+        func gateway(_ secret: Secret, accepted: [Secret] = []) -> TestGateway {
+            TestGateway(answers: PostgresAnswers(postgres.anotherPool()), secret: secret, accepted: accepted)
+        }
+        let (before, between) = (gateway(old), gateway(old, accepted: [new]))
+        let (ahead, after) = (gateway(new, accepted: [old]), gateway(new))
+        // Those that may run beside each other, or one after the other within the hour.
+        let pairs = [
+            (before, between), (between, before), (before, ahead), (between, ahead), (ahead, between), (ahead, after),
+            (after, ahead),
+        ]
+        for (number, (first, second)) in pairs.enumerated() {
+            first.path.answer(.invalidOTP)
+            let answer = await first.confirm(TestGateway.confirm, headers: key("\(k)\(number)"))
+            #expect(answer.code == "INVALID_OTP")
+            let sent = second.path.commands.count
+            let again = await second.confirm(TestGateway.confirm, headers: key("\(k)\(number)"))
+            #expect(again.status == answer.status && again.body == answer.body)
+            #expect(second.path.commands.count == sent)
+        }
+    }
+
     @Test func `is another one under another key, path, authorization or without a key`() async throws {
         let gateways = try await gateways()
         for headers in [key(k), key(k + "l"), key(k, "Bearer a"), key(k, "Bearer b"), [:], [:]] {

@@ -48,6 +48,32 @@ import VerificationDomain
         #expect(try second.decide(try service.entered(code), given: state).decision.event != nil)
     }
 
+    @Test func `while the secret is replaced, codes made under the one are good under the other`() throws {
+        let (old, new) = (ServiceFixture(accepted: [6]), ServiceFixture(secret: 6, accepted: [5]))
+        for (first, second) in [(old, new), (new, old)] {
+            let (decision, state) = try first.decide(IssueCode.sample())
+            let issued = try #require(decision.event?.issued)
+            let context = SealingContext.code(subject: issued.subject, purpose: issued.purpose)
+            let code = String(decoding: try #require(first.notifier.open(try #require(issued.code), context: context)), as: UTF8.self)
+            // Whichever pair it was sealed to.
+            for gateway in [first, second] {
+                let (confirmed, _) = try second.decide(try gateway.entered(code), given: state)
+                #expect(
+                    confirmed.event == .codeConfirmed(CodeConfirmed(subject: ada, purpose: .emailVerification, channel: .email)))
+            }
+            let other = code == "000000" ? "000001" : "000000"
+            #expect(
+                try second.decide(try second.entered(other), given: state).decision.event
+                    == .codeMissed(CodeMissed(subject: ada, purpose: .emailVerification)))
+            // Without the other secret it is one wrong code among others.
+            let alone = ServiceFixture(secret: first.keys.recipient.id == new.keys.recipient.id ? 5 : 6)
+            #expect(try alone.decide(try alone.entered(code), given: state).decision.event?.issued == nil)
+            #expect(
+                try alone.decide(try alone.entered(code), given: state).decision.event
+                    == .codeMissed(CodeMissed(subject: ada, purpose: .emailVerification)))
+        }
+    }
+
     @Test func `the code's digest depends on subject, purpose and secret`() throws {
         let keys = service.keys
         let digest = keys.hmac(of: right, subject: ada, purpose: .emailVerification)

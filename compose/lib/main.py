@@ -6,6 +6,7 @@ import sys
 
 import bench
 import looking
+import operating
 import starting
 import testing
 from problem import Problem
@@ -20,6 +21,8 @@ COMMANDS = {
     "run": looking.run,
     "bench": bench.bench,
     "secrets": starting.make_secrets,
+    "restart": operating.restart,
+    "rotate": operating.rotate,
     "test": testing.test,
 }
 

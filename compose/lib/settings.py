@@ -17,6 +17,10 @@ PRIVATE = {
     "LATCHKEY_ROUTING_SECRET": ("gateway", "verification", "identity"),
     "LATCHKEY_LOG_MAC_KEYS": SERVICES,
 }
+# Secrets that may be replaced, and the variables that name what is accepted beside them meanwhile.
+ACCEPTED = {name: f"{name}_ACCEPTED" for name in PRIVATE if name.endswith("_SECRET") and len(PRIVATE[name]) == 1}
+# For how many seconds what was made under a secret counts, where nothing is wrapped anew.
+KEEPS = {"GATEWAY_SECRET": 3600, "VERIFICATION_SECRET": 300}
 # Passwords of others that the caller may have, and the services that may see them. None is made here.
 CREDENTIALS = {
     "SMTP_PASSWORD": ("notifier",),
@@ -34,7 +38,7 @@ def names_for(service):
 
 
 class Secrets:
-    """One file for each service, made at the first start and never changed afterwards."""
+    """One file for each service, made at the first start; compose/rotate alone changes them."""
 
     def __init__(self, state):
         self.state = state
@@ -60,17 +64,39 @@ class Secrets:
                 values = {name: shared.get(name) or secrets.token_hex(32) for name in names_for(service)}
                 values["POSTGRES_PASSWORD"] = secrets.token_hex(24)
                 self.values[service] = values
-                write_privately(self.path(service), "".join(f"{name}={value}\n" for name, value in values.items()), durably=True)
-            for name in SHARED:
-                if self.values[service].get(name, shared[name]) != shared[name]:
+                self.write(service)
+        for name in SHARED:
+            files = {service: values[name] for service, values in self.values.items() if name in values}
+            longest = max(files.values(), key=len)
+            for service, value in files.items():
+                if value == longest:
+                    continue
+                # A key is added to one file after the other, and that may have been interrupted.
+                if name != "LATCHKEY_LOG_MAC_KEYS" or not longest.startswith(f"{value},"):
                     raise Problem(f"{name} differs between the files in {self.state.secrets}")
+                self.replace(service, {name: longest})
+
+    def replace(self, service, changes):
+        """Writes a file anew; `None` takes a value away."""
+        values = {**self.values[service], **changes}
+        self.values[service] = {name: value for name, value in values.items() if value is not None}
+        self.write(service)
+
+    def write(self, service):
+        values = self.values[service]
+        write_privately(self.path(service), "".join(f"{name}={value}\n" for name, value in values.items()), durably=True)
+
+    def names(self, service):
+        """What the service is told of its file."""
+        accepted = [ACCEPTED[name] for name in names_for(service) if name in ACCEPTED]
+        return names_for(service) + [name for name in accepted if name in self.values[service]]
 
     def write_for_containers(self):
         """Beside them what each container of docker-compose.yml is told, and nothing more. Returns the folder."""
         folder = os.path.join(self.state.secrets, "containers")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         for service in SERVICES:
-            values = {name: self.values[service][name] for name in names_for(service)}
+            values = {name: self.values[service][name] for name in self.names(service)}
             values["LATCHKEY_DATABASE_URL"] = f"host=postgres dbname=latchkey user={service} password={self.password(service)}"
             self._write_container(folder, service, values)
         path = os.path.join(folder, "postgres.env")
@@ -89,7 +115,8 @@ class Secrets:
 
 def environment(service, caller, secrets_of, state, database_url=None):
     """The environment of one service, without its ports."""
-    hidden = {name for name, users in {**PRIVATE, **CREDENTIALS}.items() if service not in users}
+    accepted = {other: PRIVATE[name] for name, other in ACCEPTED.items()}
+    hidden = {name for name, users in {**PRIVATE, **accepted, **CREDENTIALS}.items() if service not in users}
     hidden |= {f"{name}_FILE" for name in hidden}
     result = {name: value for name, value in caller.items() if name not in hidden}
 
@@ -97,7 +124,7 @@ def environment(service, caller, secrets_of, state, database_url=None):
         if not result.get(name) and not result.get(f"{name}_FILE"):
             result[name] = value
 
-    for name in names_for(service):
+    for name in secrets_of.names(service):
         default(name, secrets_of.values[service][name])
     if database_url:
         default("LATCHKEY_DATABASE_URL", database_url)

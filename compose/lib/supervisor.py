@@ -146,6 +146,21 @@ class Supervisor:
                     environment["LATCHKEY_OPERATIONS_PORT"] = str(process.operations_port)
                 self.services.append(process)
 
+    def refresh(self, process):
+        """The secrets may have been replaced since the last start."""
+        secrets = settings.Secrets(self.state)
+        try:
+            secrets.load(has_data=True)
+        except (Problem, OSError):
+            # They are being written.
+            return
+        told = settings.environment(process.name.split("-")[0], self.caller, secrets, self.state)
+        for name in {*settings.PRIVATE, *settings.ACCEPTED.values()}:
+            if name in told:
+                process.environment[name] = told[name]
+            else:
+                process.environment.pop(name, None)
+
     def start_services(self):
         self.processes += self.services
         for process in self.services:
@@ -194,6 +209,8 @@ class Supervisor:
         return logfiles.Lines(receivers)
 
     def start(self, process):
+        if process in self.services:
+            self.refresh(process)
         process.start()
         self.selector.register(process.output, selectors.EVENT_READ, lambda: self.read(process, process.output))
         self.save()

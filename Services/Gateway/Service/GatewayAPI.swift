@@ -9,6 +9,8 @@ public struct GatewayAPI: Sendable {
     public var trustedProxies: [AddressBlock] = []
     public var routing: Routing
     public var secret: Secret
+    /// Others under which answers may have been kept.
+    public var acceptedSecrets: [Secret] = []
     public var rates: [Limit: Rate]
     public var counter: any QuotaCounter
     public var answers: any AnswerStore
@@ -66,7 +68,7 @@ public struct GatewayAPI: Sendable {
             "/api",
             middleware: [
                 failFast, FindClient(trusting: trustedProxies), ReadJSON(),
-                Idempotency(store: answers, secret: secret, lease: lease),
+                Idempotency(store: answers, secret: secret, accepted: acceptedSecrets, lease: lease),
             ]
         ) { router in
             routes.add(to: &router)

@@ -14,6 +14,8 @@ public struct GatewayConfiguration: ServiceConfiguration {
     public let routingSecret: Secret
     /// The gateways' own: hides addresses in the database, seals kept answers.
     public let secret: Secret
+    /// Others under which answers may have been kept.
+    public let acceptedSecrets: [Secret]
     public let trustedProxies: [AddressBlock]
     public let origins: [String]
     public let tls: HTTPServer.TLS?
@@ -39,6 +41,9 @@ public struct GatewayConfiguration: ServiceConfiguration {
         secret = settings.required(
             "GATEWAY_SECRET", .secret(bytes: 32),
             "Hides client addresses in the database and encrypts answers kept for an Idempotency-Key. The same for all gateways.")
+        acceptedSecrets = settings.value(
+            "GATEWAY_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
+            "While GATEWAY_SECRET is replaced: other secrets under which answers may have been kept, first the new one, then the old one for an hour.")
         let networks = settings.value(
             "TRUSTED_PROXIES", .networks, default: [], "Proxies whose X-Forwarded-For is believed: addresses and CIDR networks.")
         trustedProxies = networks.compactMap { text in

@@ -56,6 +56,7 @@ public struct GatewayService: Sendable {
             counter: PostgresQuotas(pools.quick), answers: PostgresAnswers(pools.durable),
             accounts: PostgresAccounts(pools.quick), devices: PostgresDevices(pools.quick), tokenKeys: tokenKeys,
             verifier: verifier, revocations: revocations, keys: keys, sealer: sealer, commands: commands, metrics: metrics)
+        api.acceptedSecrets = configuration.acceptedSecrets
         api.channels = configuration.channels
         api.proofRequired = configuration.proofRequired
         api.trustedProxies = configuration.trustedProxies

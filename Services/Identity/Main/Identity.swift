@@ -26,7 +26,7 @@ enum Identity {
 
     private static let keys = Subcommand<IdentityConfiguration>(
         "keys",
-        "[list]: shows the keys that sign tokens. rotate: the next key signs from now on. retire KID: no token of it counts any more."
+        "[list]: shows the keys that sign tokens. rotate: the next key signs from now on. retire KID: no token of it counts any more. rewrap: wraps all keys under IDENTITY_SECRET, so that what is accepted beside it can go."
     ) { configuration, _, arguments in
         let operations = SigningKeyOperations(configuration)
         switch (arguments.first ?? "list", arguments.count) {
@@ -41,8 +41,17 @@ enum Identity {
                 return ExitStatus.failure
             }
             print("no token of \(kid) counts any more")
+        case ("rewrap", 1):
+            let outcome = try await BlockingPool.runOnce(name: "subcommand") {
+                let bar = ProgressBar()
+                defer { bar.finish() }
+                return try KeyRewrapping(configuration).run { bar.show($0, of: $1, "\($0) of \($1) data keys") }
+            }
+            for key in outcome.locked { print("\(key) opens under no secret that is known here") }
+            print("\(outcome.anew) keys were wrapped anew")
+            return outcome.locked.isEmpty ? 0 : ExitStatus.failure
         default:
-            return ExitStatus.usage("identity keys [list] | rotate | retire KID")
+            return ExitStatus.usage("identity keys [list] | rotate | retire KID | rewrap")
         }
         return 0
     }

@@ -6,6 +6,8 @@ public import Runtime
 public struct IdentityConfiguration: ServiceConfiguration {
     public let common: CommonSettings
     public let secret: Secret
+    /// Others that keys may be wrapped under.
+    public let acceptedSecrets: [Secret]
     public let routingSecret: Secret
     /// The issuer of tokens.
     public let publicURL: String
@@ -25,6 +27,9 @@ public struct IdentityConfiguration: ServiceConfiguration {
         secret = settings.required(
             "IDENTITY_SECRET", .secret(bytes: 32),
             "Wraps the keys that are kept in identity_keys and identity_sealing. The same for all instances of Identity.")
+        acceptedSecrets = settings.value(
+            "IDENTITY_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
+            "While IDENTITY_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one.")
         routingSecret = settings.required(
             "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
             "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")

@@ -24,7 +24,7 @@ public struct IdentityService: Sendable {
 
         let signingKeys = SigningKeys()
         let signing = SigningKeyKeeper(
-            signingKeys, secret: configuration.secret, algorithm: configuration.tokenAlgorithm,
+            signingKeys, secret: configuration.secret, accepted: configuration.acceptedSecrets, algorithm: configuration.tokenAlgorithm,
             age: configuration.signingKeyAge, database: database, context: context)
 
         let sealer = BoxSealer()
@@ -49,9 +49,11 @@ public struct IdentityService: Sendable {
         let unusedKeys = UnusedKeys(log: log, database: database, logger: context.logger)
 
         let keys = SealingKeyStore(
-            service: .identity, schema: "identity_sealing", secret: configuration.secret, opener: opener)
+            service: .identity, schema: "identity_sealing", secret: configuration.secret,
+            accepted: configuration.acceptedSecrets, opener: opener)
         let checks = try CheckRunner(
-            log: log, authenticator: authenticator, secret: configuration.secret, routing: routing, opener: opener,
+            log: log, authenticator: authenticator, secret: configuration.secret,
+            accepted: configuration.acceptedSecrets, routing: routing, opener: opener,
             sealer: sealer, notifier: { time.now.flatMap { directory.recipient(.notifier, at: $0) } },
             cost: configuration.passwordCost,
             threads: HTTPServer.availableProcessors, database: database, context: context, now: { driver.now })

@@ -8,7 +8,7 @@ internal import Runtime
 enum Notifier {
     static func main() {
         ServiceProgram<NotifierConfiguration>(
-            "notifier", "Delivers the e-mail and SMS of Latchkey.", subcommands: [migrate, failed, retry]
+            "notifier", "Delivers the e-mail and SMS of Latchkey.", subcommands: [migrate, keys, failed, retry]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -20,6 +20,15 @@ enum Notifier {
 
     private static let migrate = Subcommand<NotifierConfiguration>.migrate(
         "the schemas of the Notifier", { try NotifierService.migrations() }, over: { NotifierService.database($0.common) })
+
+    private static let keys = Subcommand<NotifierConfiguration>(
+        "keys", "rewrap: wraps the sealing keys under NOTIFIER_SECRET, so that what is accepted beside it can go."
+    ) { configuration, _, arguments in
+        guard arguments == ["rewrap"] else { return ExitStatus.usage("notifier keys rewrap") }
+        let count = try await BlockingPool.runOnce(name: "subcommand") { try NotifierService.rewrapKeys(configuration) }
+        print("\(count) keys were wrapped anew")
+        return 0
+    }
 
     private static let failed = Subcommand<NotifierConfiguration>(
         "failed", "Lists the messages that failed for good, or whose outcome cannot be known."

@@ -28,8 +28,7 @@ public struct NotifierService: Sendable {
         let database = Self.database(common)
         let preparation = try Preparation(
             Self.migrations(), database: database, context: context, provision: provision)
-        let keys = SealingKeyStore(
-            service: .notifier, schema: "notifier_sealing", secret: configuration.secret, opener: BoxOpener())
+        let keys = Self.sealingKeys(configuration)
         let tables = DeliveryTables(domain: DeliveryPartition(routes: configuration.routes))
 
         var providers: [any Provider] = [ConsoleProvider(outbox: outbox, logger: context.logger)]
@@ -75,6 +74,21 @@ public struct NotifierService: Sendable {
                 schema: "notifier", files: [("0002_open_sends.sql", PackageResources._002_open_sends_sql)]),
             try SealingKeyStore.migrations(schema: "notifier_sealing"),
         ]
+    }
+
+    static func sealingKeys(_ configuration: NotifierConfiguration) -> SealingKeyStore {
+        SealingKeyStore(
+            service: .notifier, schema: "notifier_sealing", secret: configuration.secret,
+            accepted: configuration.acceptedSecrets, opener: BoxOpener())
+    }
+
+    /// Wraps every sealing key under `NOTIFIER_SECRET` itself. Blocks.
+    ///
+    /// - Returns: how many were wrapped under another secret.
+    public static func rewrapKeys(_ configuration: NotifierConfiguration) throws -> Int {
+        let connection = try PostgresConnection(database(configuration.common))
+        defer { connection.close() }
+        return try sealingKeys(configuration).rewrap(over: connection)
     }
 
     public static func database(_ common: CommonSettings) -> PostgresConnection.Configuration {

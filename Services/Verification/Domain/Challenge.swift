@@ -56,8 +56,8 @@ public enum Challenge: Decider {
         switch command {
         case .issue(let request, let drawn, let now):
             Event(.codeIssued(try issue(request, drawn, at: now, given: state)), at: now)
-        case .confirm(let request, .hmac(let hmac), let token, let now):
-            Event(try confirm(request, hmac, token, at: now, given: state), at: now)
+        case .confirm(let request, .hmac(let hmac, let others), let token, let now):
+            Event(try confirm(request, [hmac] + others, token, at: now, given: state), at: now)
         case .confirm(_, .unreadable, _, _):
             throw .unreadableCode
         case .consume(let request, let now):
@@ -81,7 +81,7 @@ public enum Challenge: Decider {
     }
 
     private static func confirm(
-        _ request: ConfirmCode, _ hmac: Digest, _ token: DrawnResetToken?, at now: Timestamp, given state: State
+        _ request: ConfirmCode, _ hmacs: [Digest], _ token: DrawnResetToken?, at now: Timestamp, given state: State
     ) throws(Refusal) -> VerificationEvent {
         let rules = state.rules
         let (subject, purpose) = (request.subject, request.purpose)
@@ -91,7 +91,7 @@ public enum Challenge: Decider {
         // A code for an account that is another by now, or has another password, is none.
         guard let code = scope.liveCode(at: now), code.account == request.account else { throw .noLiveCode }
         guard scope.wrongCodes.count(within: rules.wrongCodeWindow, of: now) < rules.wrongCodes else { throw .wrongCodesUsedUp }
-        if code.matches(hmac) {
+        if hmacs.contains(where: { code.matches($0) }) {
             if let account = code.account, let token {
                 return .resetTokenIssued(
                     ResetTokenIssued(

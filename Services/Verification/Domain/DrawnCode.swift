@@ -9,7 +9,7 @@ public struct DrawnCode: Hashable, Sendable {
     /// The code itself, sealed to the Notifier.
     public let code: SealedBox
 
-    /// `hmac` is what ``EnteredCode/hmac(_:)`` will be when the code is entered.
+    /// `hmac` is what ``EnteredCode/hmac(_:others:)`` will be when the code is entered.
     public init(hmac: Digest, salt: [UInt8], code: SealedBox) {
         digest = Self.digest(hmac, salt: salt)
         self.salt = salt
@@ -21,8 +21,9 @@ public struct DrawnCode: Hashable, Sendable {
 
 /// A code as somebody entered it.
 public enum EnteredCode: Hashable, Sendable {
-    /// HMAC-SHA256 over subject, purpose and code, under Verification's key.
-    case hmac(Digest)
+    /// HMAC-SHA256 over subject, purpose and code, under Verification's key; and under others that it is accepted under while
+    /// that key is replaced.
+    case hmac(Digest, others: [Digest] = [])
     /// The box that it came in does not open (any more).
     case unreadable
 }

@@ -93,7 +93,8 @@ public struct ChallengePartition: PartitionDomain {
         guard bytes.count == Self.digits, bytes.allSatisfy({ 48...57 ~= $0 }) else { return .malformed }
         let code = String(decoding: bytes, as: UTF8.self)
         let hmac = keys.hmac(of: code, subject: request.subject, purpose: request.purpose)
-        return .input(.confirm(request, .hmac(hmac), token: token))
+        let others = keys.others(of: code, subject: request.subject, purpose: request.purpose)
+        return .input(.confirm(request, .hmac(hmac, others: others), token: token))
     }
 
     private func drawResetToken(for subject: Subject, _ message: InboxMessage) -> DrawnResetToken {

@@ -7,6 +7,8 @@ public import VerificationDomain
 public struct VerificationConfiguration: ServiceConfiguration {
     public let common: CommonSettings
     public let secret: Secret
+    /// Others that codes may have been made under.
+    public let acceptedSecrets: [Secret]
     public let routingSecret: Secret
     public let rules: Challenge.Rules
 
@@ -14,7 +16,10 @@ public struct VerificationConfiguration: ServiceConfiguration {
         common = CommonSettings(from: settings)
         secret = settings.required(
             "VERIFICATION_SECRET", .secret(bytes: 32),
-            "What keys of codes are derived from. A new one voids every code that is under way.")
+            "What keys of codes are derived from.")
+        acceptedSecrets = settings.value(
+            "VERIFICATION_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
+            "While VERIFICATION_SECRET is replaced: other secrets whose codes are good, first the new one, then the old one for as long as codes live.")
         routingSecret = settings.required(
             "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
             "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")

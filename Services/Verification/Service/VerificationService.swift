@@ -24,7 +24,7 @@ public struct VerificationService: Sendable {
         let preparation = Preparation(
             [], database: .init(common.databaseURL, applicationName: "latchkey verification"), context: context,
             provision: provision)
-        let keys = VerificationKeys(secret: configuration.secret)
+        let keys = VerificationKeys(secret: configuration.secret, accepted: configuration.acceptedSecrets)
         let sealer = BoxSealer()
         let keeper = KeyKeeper(
             log: log, directory: KeyDirectory(authenticator: authenticator), authenticator: authenticator,

@@ -14,7 +14,8 @@ public struct MACKeyQuestion: Hashable, Sendable {
 
     init?(_ record: Record) {
         guard let json = try? JSON.parse(record.value), let key = json["key"]?.int64.flatMap({ UInt32(exactly: $0) }),
-            let replyTo = record.header(HeaderName.replyTo).flatMap({ ReplyAddress(encoded: String(decoding: $0, as: UTF8.self)) })
+            let replyTo = record.header(HeaderName.replyTo).flatMap({ ReplyAddress(encoded: String(decoding: $0, as: UTF8.self)) }
+            )
         else { return nil }
         self.init(key: key, replyTo: replyTo)
     }

@@ -75,7 +75,9 @@ public final class MACKeyRotation {
         var last = begin
         /// Processes answer at once; the last one is not known.
         let quiet = min(.seconds(2), patience / 4)
-        while ContinuousClock.now < begin + patience, found.count < ServiceName.allCases.count || ContinuousClock.now < last + quiet {
+        while ContinuousClock.now < begin + patience,
+            found.count < ServiceName.allCases.count || ContinuousClock.now < last + quiet
+        {
             for case .records(replies, let records) in try consumer.poll(timeout: .milliseconds(50)) {
                 for record in records where record.key == address.process && authenticator.accepts(record) {
                     guard let answer = MACKeyAnswer(record) else { continue }

@@ -184,7 +184,8 @@ final class World<Load: Workload> {
 private let simulatedAuthenticator: RecordAuthenticator = {
     do {
         return try RecordAuthenticator(
-            keys: Dictionary(uniqueKeysWithValues: (1...4).map { (UInt32($0), Secret(Array(repeating: UInt8(8 + $0), count: 32))) }))
+            keys: Dictionary(
+                uniqueKeysWithValues: (1...4).map { (UInt32($0), Secret(Array(repeating: UInt8(8 + $0), count: 32))) }))
     } catch {
         preconditionFailure("a key of 32 bytes is long enough")
     }

@@ -14,10 +14,12 @@ struct ServiceFixture {
     let gateway = BoxSealer()
     let routing = Routing(secret: Secret([1]))
 
-    init(rules: Challenge.Rules = Challenge.Rules()) {
+    init(rules: Challenge.Rules = Challenge.Rules(), secret: UInt8 = 5, accepted: [UInt8] = []) {
         let pair = KeyPair.random()
         notifier.insert(pair, id: "notifier:1")
-        keys = VerificationKeys(secret: Secret(Array(repeating: 5, count: 32)))
+        keys = VerificationKeys(
+            secret: Secret(Array(repeating: secret, count: 32)),
+            accepted: accepted.map { Secret(Array(repeating: $0, count: 32)) })
         partition = ChallengePartition(rules: rules, keys: keys, routing: routing, sealer: BoxSealer()) {
             RecipientKey(id: "notifier:1", publicKey: pair.publicKey)
         }

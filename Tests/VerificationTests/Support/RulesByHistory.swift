@@ -23,7 +23,7 @@ enum RulesByHistory {
         case .consume: return .failure(.unknownResetToken)
         case .confirm(_, .unreadable, _, _):
             return .failure(.unreadableCode)
-        case .confirm(let request, .hmac(let hmac), _, let now):
+        case .confirm(let request, .hmac(let hmac, _), _, let now):
             let scopes = request.device == nil ? [nil] : [request.device, nil]
             guard let device = scopes.first(where: { liveCode(of: $0, after: events, at: now) != nil }),
                 let (code, attempts) = liveCode(of: device, after: events, at: now)

@@ -8,6 +8,9 @@ public protocol AnswerStore: Sendable {
     ///   - body: tells one body from another, 32 bytes.
     func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim
 
+    /// Whether the request is known.
+    func knows(_ scope: [UInt8]) async throws -> Bool
+
     /// Keeps the first answer and gives the one that is kept, which may be another's.
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8]
 

@@ -9,13 +9,17 @@ public import HTTP
 public struct Idempotency: Middleware {
     private let store: any AnswerStore
     private let keys: IdempotencyKeys
+    /// Those of other secrets that a request may be known under.
+    private let accepted: [IdempotencyKeys]
     /// A gateway that has not answered within this time may have died. If it has not, two of them publish one command, which
     /// has one outcome.
     private let lease: Duration
 
-    public init(store: any AnswerStore, secret: Secret, lease: Duration) {
+    /// - Parameter accepted: secrets under which requests may be known already, while `secret` takes the place of another one.
+    public init(store: any AnswerStore, secret: Secret, accepted: [Secret] = [], lease: Duration) {
         self.store = store
         keys = IdempotencyKeys(secret)
+        self.accepted = accepted.map { IdempotencyKeys($0) }
         self.lease = lease
     }
 
@@ -25,7 +29,7 @@ public struct Idempotency: Middleware {
             context[Commands.self] = CommandIdentity()
             return try await next(request, context)
         }
-        let idempotent = IdempotentRequest(request, key: key, keys: keys)
+        let idempotent = try await known(request, key: key)
         var pause = Duration.milliseconds(10)
         while true {
             switch try await store.claim(idempotent.scope, body: idempotent.body, lease: lease) {
@@ -41,6 +45,15 @@ public struct Idempotency: Middleware {
                 pause = min(pause * 2, .milliseconds(80))
             }
         }
+    }
+
+    /// The request, under the secret that it is known under.
+    private func known(_ request: Request, key: String) async throws -> IdempotentRequest {
+        for keys in accepted {
+            let idempotent = IdempotentRequest(request, key: key, keys: keys)
+            if try await store.knows(idempotent.scope) { return idempotent }
+        }
+        return IdempotentRequest(request, key: key, keys: keys)
     }
 
     private func perform(

@@ -55,6 +55,12 @@ public struct PostgresAnswers: AnswerStore {
         }
     }
 
+    public func knows(_ scope: [UInt8]) async throws -> Bool {
+        try await !pool.query(
+            "SELECT FROM gateway.idempotency WHERE scope = \(scope) AND expires_at > clock_timestamp()"
+        ).isEmpty
+    }
+
     public func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8] {
         let rows = try await pool.query(
             """

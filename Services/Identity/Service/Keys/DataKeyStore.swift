@@ -14,15 +14,17 @@ public struct DataKeyStore: Sendable {
         case unused
     }
 
-    private let schema: String
-    private let wrapping: SymmetricKey
+    let schema: String
+    let wrapping: WrappingKeys
 
     /// - Parameters:
     ///   - schema: where the migrations were applied; a trusted name.
     ///   - secret: Identity's own.
-    public init(schema: String = IdentityKeys.schema, secret: Secret) {
+    ///   - accepted: others that rows may be wrapped under.
+    public init(schema: String = IdentityKeys.schema, secret: Secret, accepted: [Secret] = []) {
         self.schema = schema
-        wrapping = .derived(from: secret, info: Array("latchkey identity data keys v1".utf8))
+        wrapping = WrappingKeys(
+            secret: secret, accepted: accepted, info: Array("latchkey identity data keys v1".utf8))
     }
 
     /// New keys, or those that are there under these ids: a command that is worked on twice gets the same one. When this returns
@@ -66,7 +68,7 @@ public struct DataKeyStore: Sendable {
         wrapping.seal(key.secret.withBytes { Array($0) }, context: Self.context(id))
     }
 
-    private static func context(_ id: DataKeyID) -> [UInt8] { Array("data key ".utf8) + id.bytes }
+    static func context(_ id: DataKeyID) -> [UInt8] { Array("data key ".utf8) + id.bytes }
 
     /// Destroys keys for good, those that are destroyed already aside: a statement for the transaction that takes what ended
     /// them into the tables.

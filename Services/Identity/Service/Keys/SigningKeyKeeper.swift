@@ -20,14 +20,15 @@ public final class SigningKeyKeeper: Component {
 
     /// - Parameters:
     ///   - secret: Identity's own.
+    ///   - accepted: others that keys may be wrapped under.
     ///   - age: how long one key signs; `nil`: until somebody rotates it.
     ///   - interval: how often Postgres is looked at.
     public init(
-        _ keys: SigningKeys, secret: Secret, algorithm: SignatureAlgorithm, age: Duration?,
+        _ keys: SigningKeys, secret: Secret, accepted: [Secret] = [], algorithm: SignatureAlgorithm, age: Duration?,
         database: PostgresConnection.Configuration, context: ServiceContext, interval: Duration = .seconds(2)
     ) {
         self.keys = keys
-        table = SigningKeyTable(secret: secret)
+        table = SigningKeyTable(secret: secret, accepted: accepted)
         self.algorithm = algorithm
         self.age = age
         self.database = database

@@ -11,7 +11,7 @@ public struct SigningKeyOperations: Sendable {
     private let database: PostgresConnection.Configuration
 
     public init(_ configuration: IdentityConfiguration) {
-        table = SigningKeyTable(secret: configuration.secret)
+        table = SigningKeyTable(secret: configuration.secret, accepted: configuration.acceptedSecrets)
         algorithm = configuration.tokenAlgorithm
         database = IdentityService.database(configuration.common)
     }

@@ -7,11 +7,12 @@ internal import Postgres
 /// Every change is one transaction under a lock, so any number of instances and operators may make one at once.
 struct SigningKeyTable: Sendable {
     let schema: String
-    private let wrapping: SymmetricKey
+    private let wrapping: WrappingKeys
 
-    init(schema: String = IdentityKeys.schema, secret: Secret) {
+    init(schema: String = IdentityKeys.schema, secret: Secret, accepted: [Secret] = []) {
         self.schema = schema
-        wrapping = .derived(from: secret, info: Array("latchkey identity signing keys v1".utf8))
+        wrapping = WrappingKeys(
+            secret: secret, accepted: accepted, info: Array("latchkey identity signing keys v1".utf8))
     }
 
     enum Failure: Error, Equatable, CustomStringConvertible {
@@ -129,6 +130,29 @@ struct SigningKeyTable: Sendable {
                 """)
         }
         guard isKnown else { throw .noSuchKey(kid: kid) }
+    }
+
+    /// Wraps the private keys under the secret itself. Returns how many were wrapped under another one.
+    func rewrap(over connection: PostgresConnection) throws(Failure) -> Int {
+        var count = 0
+        var locked: String?
+        try change(over: connection) { () throws(PostgresError) in
+            let rows = try connection.query(
+                "SELECT kid, wrapped_private FROM \(unsafe: schema).signing_keys WHERE wrapped_private IS NOT NULL"
+            ).decode(String.self, [UInt8].self)
+            for (kid, wrapped) in rows {
+                switch wrapping.rewrap(wrapped, context: Self.context(kid)) {
+                case .current: break
+                case .locked: locked = kid
+                case .anew(let anew):
+                    count += 1
+                    try connection.execute(
+                        "UPDATE \(unsafe: schema).signing_keys SET wrapped_private = \(anew) WHERE kid = \(kid)")
+                }
+            }
+        }
+        if let locked { throw .locked(kid: locked) }
+        return count
     }
 
     // MARK: Steps of a change

@@ -46,7 +46,9 @@ public struct MACKeyOperations: Sendable {
             let holdings = try rotation.ask(about: key)
             let lacking = holdings.filter { $0.lacking > 0 }
             for holding in lacking {
-                say("\(holding.service.rawValue): \(holding.lacking) of \(holding.lacking + holding.holding) do not hold MAC key \(key)")
+                say(
+                    "\(holding.service.rawValue): \(holding.lacking) of \(holding.lacking + holding.holding) do not hold MAC key \(key)"
+                )
             }
             if !lacking.isEmpty { return false }
             let absent = holdings.filter { $0.holding == 0 }

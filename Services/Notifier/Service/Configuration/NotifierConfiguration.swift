@@ -7,6 +7,8 @@ public import Runtime
 public struct NotifierConfiguration: ServiceConfiguration {
     public let common: CommonSettings
     public let secret: Secret
+    /// Others that keys may be wrapped under.
+    public let acceptedSecrets: [Secret]
     /// Who delivers what goes through a channel; a channel that nobody delivers through is absent.
     public let routes: [Channel: Delivery.Route]
     /// The sender of all e-mail.
@@ -26,6 +28,9 @@ public struct NotifierConfiguration: ServiceConfiguration {
         secret = settings.required(
             "NOTIFIER_SECRET", .secret(bytes: 32),
             "Wraps the keys that recipients and codes are sealed to. The same for all notifiers.")
+        acceptedSecrets = settings.value(
+            "NOTIFIER_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
+            "While NOTIFIER_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one.")
         let email = settings.optional(
             "NOTIFIER_EMAIL", .providers(ProviderName.forEmail),
             "Who delivers e-mail, in the order of preference: resend, smtp, or console, one JSON line on standard output for each "

@@ -1,0 +1,143 @@
+import Foundation
+import HTTP
+import JSON
+import Synchronization
+import Testing
+
+extension SystemTests {
+    /// Every secret is replaced while people sign up, verify and sign in: nobody notices.
+    @Suite struct RotationTests {
+        @Test func `no request fails while one secret after the other is replaced`() async throws {
+            let system = try await LatchkeySystem.started(scale: ["gateway": 2, "identity": 2])
+            let load = Load(system)
+            let settled = try await load.newcomer()
+
+            try await load.beside {
+                for secret in ["LATCHKEY_LOG_MAC_KEYS", "IDENTITY_SECRET", "NOTIFIER_SECRET", "GATEWAY_SECRET", "VERIFICATION_SECRET"]
+                {
+                    // Codes of the load are entered at once.
+                    let result = try await system.compose("rotate", [secret, "--keep", "20"])
+                    #expect(result.status == 0, "\(secret): \(result)")
+                    #expect(result.output.contains("\(secret) is replaced"))
+                }
+                for _ in 0..<2 {
+                    #expect(try await system.compose("run", ["identity", "keys", "rotate"]).status == 0)
+                }
+            }
+            #expect(load.failures == [])
+            #expect(load.count > 20)
+
+            // What was made under what is gone now.
+            #expect(try await settled.logIn().status == 200)
+            let newcomer = try await load.newcomer()
+            #expect(try await newcomer.logIn().status == 200)
+
+            let keys = try await system.compose("run", ["identity", "mac"]).output.split(separator: "\n").dropFirst()
+            #expect(keys.count == 1 + 3 * 12)
+            #expect(keys.allSatisfy { $0.hasSuffix(" 2") }, "\(keys)")
+            for service in ["gateway", "verification", "identity", "notifier"] {
+                let text = try String(contentsOfFile: "\(system.state)/secrets/\(service).env", encoding: .utf8)
+                #expect(!text.contains("_ACCEPTED"))
+                #expect(text.contains("LATCHKEY_LOG_MAC_KEYS=1:"))
+            }
+            try await system.end()
+        }
+
+        @Test func `a MAC key is not introduced before every process holds it`() async throws {
+            let system = try await LatchkeySystem.started()
+            let file = system.state + "/secrets/identity.env"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("LATCHKEY_LOG_MAC_KEYS=") })
+            let longer = String(line.dropFirst("LATCHKEY_LOG_MAC_KEYS=".count)) + ",2:" + String(repeating: "ab", count: 32)
+            let refused = try await system.compose(
+                "run", ["identity", "mac", "rotate"], settings: ["LATCHKEY_LOG_MAC_KEYS": longer])
+            #expect(refused.status == 1)
+            for service in ["gateway", "verification", "identity", "notifier"] {
+                #expect(refused.output.contains("\(service): 1 of 1 do not hold MAC key 2"))
+            }
+            let without = try await system.compose("run", ["identity", "mac", "rotate"])
+            #expect(without.status == 1)
+            #expect(without.output == "MAC key 2 is not among LATCHKEY_LOG_MAC_KEYS\n")
+            let visitor = Visitor(system)
+            #expect(try await visitor.send().isSuccess)
+            #expect(try await visitor.confirm(visitor.code()).isSuccess)
+            try await system.end()
+        }
+    }
+}
+
+/// People who use the system all the time, by way of whichever gateway takes their request: each request has a key under which it
+/// may be sent again.
+private final class Load: Sendable {
+    private let system: LatchkeySystem
+    private let state = Mutex<(count: Int, failures: [String])>((0, []))
+
+    init(_ system: LatchkeySystem) { self.system = system }
+
+    var count: Int { state.withLock { $0.count } }
+    var failures: [String] { state.withLock { $0.failures } }
+
+    /// Runs people beside `body`, and ends when it does.
+    func beside(_ body: () async throws -> Void) async throws {
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while !isOver.isRaised { _ = try await self.newcomer() }
+                }
+            }
+            defer { isOver.raise() }
+            try await eventually("somebody is through") { self.count >= 4 }
+            try await body()
+            isOver.raise()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Somebody who signs up, verifies their address and signs in.
+    func newcomer() async throws -> Visitor {
+        let visitor = Visitor(system)
+        let credentials: JSON = ["email": .string(visitor.email), "password": .string(Visitor.password)]
+        let token = await post(visitor, "/api/auth/register", credentials, 201)?.data("accessToken")
+        let address: JSON = ["channel": "email", "identifier": .string(visitor.email), "purpose": "email_verification"]
+        if await post(visitor, "/api/verification/send", address, 200) != nil {
+            let code = try await visitor.code()
+            let entered: JSON = [
+                "identifier": .string(visitor.email), "code": .string(code), "purpose": "email_verification",
+            ]
+            _ = await post(visitor, "/api/verification/confirm", entered, 200)
+        }
+        _ = await post(visitor, "/api/auth/login", credentials, 200)
+        if let token { await expect(visitor, "me", 200) { try await $0.ask(.get, "/api/auth/me", token: token) } }
+        state.withLock { $0.count += 1 }
+        return visitor
+    }
+
+    private func post(_ visitor: Visitor, _ path: String, _ body: JSON, _ status: Int) async -> Visitor.Answer? {
+        let key = UUID().uuidString
+        return await expect(visitor, path, status) {
+            try await $0.post(path, body, headers: ["Idempotency-Key": key])
+        }
+    }
+
+    /// As something in front of two gateways does: a connection that is not made, or breaks, is tried at the other one.
+    @discardableResult
+    private func expect(
+        _ visitor: Visitor, _ what: String, _ status: Int, _ ask: (Visitor) async throws -> Visitor.Answer
+    ) async -> Visitor.Answer? {
+        var visitor = visitor
+        visitor.gateway = Int.random(in: 1...2)
+        for attempt in 1...4 {
+            do {
+                let answer = try await ask(visitor)
+                if answer.status == status { return answer }
+                state.withLock { $0.failures.append("\(visitor.email) \(what): \(answer.status) \(answer.error ?? "")") }
+                return nil
+            } catch {
+                visitor.gateway = 3 - visitor.gateway
+                if attempt == 4 { state.withLock { $0.failures.append("\(visitor.email) \(what): \(error)") } }
+            }
+        }
+        return nil
+    }
+}
