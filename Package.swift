@@ -75,6 +75,9 @@ let package = Package(
             "Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"],
             resources: [.embedInCode("Migrations")], settings: inlined),
         library("Replay", "Shared/EventLog/Replay", ["EventLog", "EventSchema"]),
+        library(
+            "AttachedProjections", "Shared/EventLog/Attached", ["EventLog", "EventSchema", "Postgres", "Replay", "Runtime"],
+            resources: [.embedInCode("Migrations")]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
         library(
@@ -113,10 +116,13 @@ let package = Package(
         library(
             "IdentityService", "Services/Identity/Service",
             [
-                "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP", "LoopService", "Postgres",
-                "Projections", "Replay", "Runtime", "Sealing",
+                "AttachedProjections", "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP",
+                "LoopService", "Postgres", "Projections", "Replay", "Runtime", "Sealing",
             ],
-            resources: [.embedInCode("Migrations"), .embedInCode("Keys/Migrations")]),
+            resources: [
+                .embedInCode("Migrations"), .embedInCode("Keys/Migrations"), .embedInCode("Keys/Restoring/Migrations"),
+                .embedInCode("Daily/Migrations"),
+            ]),
         service(
             "identity", "Services/Identity/Main",
             ["IdentityService", "EventLog", "EventSchema", "LogBackends", "LoopService", "Runtime"]),
@@ -164,7 +170,8 @@ let package = Package(
         tests(
             "IdentityTests",
             [
-                "TestSupport", "IdentityDomain", "IdentityService", "EventSchema", "Identifiers", "Crypto", "JSON", "EventLog",
+                "TestSupport", "AttachedProjections", "IdentityDomain", "IdentityService", "EventSchema", "Identifiers", "Crypto",
+                "JSON", "EventLog",
                 "EventLogSimulated",
                 "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ]),

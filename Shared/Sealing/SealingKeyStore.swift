@@ -75,6 +75,14 @@ public final class SealingKeyStore: Sendable {
         return over.map(\.id).sorted()
     }
 
+    /// Makes a pair that takes the place of the day's own soon, and commits it. Instances take it up when it is published. Blocks.
+    func drawOutOfTurn(over connection: PostgresConnection, at now: Timestamp) throws(SealingError) -> SealingKeyPublished {
+        // Two in one second are one.
+        let drawn = table.draw(at: now, schedule: schedule)
+        let rows = try table.insertOrRead([drawn], over: connection)
+        return (rows.first { $0.day == drawn.day } ?? drawn).published(by: service)
+    }
+
     /// Wraps every pair under the secret itself, so that no other one is needed any more. Blocks.
     ///
     /// - Returns: how many were wrapped anew.

@@ -40,6 +40,15 @@ struct SealingKeyTable: Sendable {
             notAfter: schedule.notAfter(day: day))
     }
 
+    /// A new pair out of turn. It is no day's own: its number is below zero.
+    func draw(at now: Timestamp, schedule: SealingSchedule) -> Row {
+        var row = draw(day: schedule.days(at: now).lowerBound, schedule: schedule)
+        row.day = -Int32(clamping: now.milliseconds / 1_000)
+        row.notBefore = now + schedule.notice
+        row.notAfter = row.notBefore + schedule.lifetime
+        return row
+    }
+
     func unwrap(_ row: Row) throws(SealingError) -> KeyPair {
         guard var bytes = wrapping.open(row.wrapped, context: Self.context(row.id)),
             let pair = try? KeyPair(privateKey: Secret(wiping: &bytes)), pair.publicKey == row.publicKey

@@ -6,6 +6,8 @@ public struct SealingSchedule: Sendable {
     public var lead: Interval = .hours(1)
     /// How long senders may use a pair. The second day is for when there is no newer one.
     public var lifetime: Interval = .days(2)
+    /// How long before its beginning a pair is published that is made out of turn: by then every instance holds it.
+    public var notice: Interval = .seconds(5)
     /// How long after its end something sealed to a pair may come into an inbox for the first time: as long as commands are
     /// kept. What senders' clocks are wrong by is a small part of it.
     public var delay: Interval = .hours(1)

@@ -8,7 +8,8 @@ extension SystemTests {
     /// Every secret is replaced while people sign up, verify and sign in: nobody notices.
     @Suite struct RotationTests {
         @Test func `no request fails while one secret after the other is replaced`() async throws {
-            let system = try await LatchkeySystem.started(scale: ["gateway": 2, "identity": 2])
+            let system = try await LatchkeySystem.started(
+                ["IDENTITY_DAILY_FIGURES": "beginning"], scale: ["gateway": 2, "identity": 2, "verification": 2, "notifier": 2])
             let load = Load(system)
             let settled = try await load.newcomer()
 
@@ -20,12 +21,20 @@ extension SystemTests {
                     #expect(result.status == 0, "\(secret): \(result)")
                     #expect(result.output.contains("\(secret) is replaced"))
                 }
-                for _ in 0..<2 {
-                    #expect(try await system.compose("run", ["identity", "keys", "rotate"]).status == 0)
+                for words in ["identity keys rotate", "identity sealing rotate", "notifier sealing rotate", "identity keys rotate"] {
+                    let result = try await system.compose("run", words.split(separator: " ").map(String.init))
+                    #expect(result.status == 0, "\(words): \(result)")
                 }
+                // Until somebody has sealed to the new keys.
+                let before = load.count
+                try await Task.sleep(for: .seconds(6))
+                try await eventually("people go on") { load.count > before + 8 }
             }
             #expect(load.failures == [])
             #expect(load.count > 20)
+            try await eventually("every sign-up is counted once") {
+                try await system.sql("SELECT sum(sign_ups) FROM daily.figures") == ["\(load.count)"]
+            }
 
             // What was made under what is gone now.
             #expect(try await settled.logIn().status == 200)
@@ -40,6 +49,31 @@ extension SystemTests {
                 #expect(!text.contains("_ACCEPTED"))
                 #expect(text.contains("LATCHKEY_LOG_MAC_KEYS=1:"))
             }
+            try await system.end()
+        }
+
+        @Test func `keys that come back out of a backup open nothing of who was erased since`() async throws {
+            let system = try await LatchkeySystem.started(scale: ["gateway": 2])
+            let load = Load(system)
+            let (stays, goes) = (try await load.newcomer(), try await load.newcomer())
+            let file = system.folder + "/keys"
+            let keys = ["identity", "keys"]
+            let written = try await system.compose("run", keys + ["backup", file])
+            #expect(written.output == "2 data keys, and those that sign tokens, are in \(file)\n")
+            let access = try #require(try await goes.logIn().data("accessToken"))
+            let erase: JSON = ["password": .string(Visitor.password)]
+            #expect(try await goes.ask(.delete, "/api/auth/me", erase, token: access).status == 200)
+
+            _ = try await system.sql("TRUNCATE identity_keys.data_keys")
+            let restored = try await system.compose("run", keys + ["restore", file])
+            #expect(restored.output.hasPrefix("2 data keys were read"), "\(restored)")
+            // At once, or when Identity has projected all that the log holds.
+            try await eventually("nothing is held back") {
+                try await system.sql("SELECT count(*) FROM identity_restored.data_keys") == ["0"]
+            }
+            #expect(try await stays.logIn().status == 200)
+            #expect(try await goes.logIn().error == "INVALID_CREDENTIALS")
+            #expect(try await system.sql("SELECT count(*) FROM identity_keys.data_keys WHERE wrapped IS NOT NULL") == ["1"])
             try await system.end()
         }
 

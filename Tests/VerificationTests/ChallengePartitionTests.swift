@@ -54,7 +54,8 @@ import VerificationDomain
             let (decision, state) = try first.decide(IssueCode.sample())
             let issued = try #require(decision.event?.issued)
             let context = SealingContext.code(subject: issued.subject, purpose: issued.purpose)
-            let code = String(decoding: try #require(first.notifier.open(try #require(issued.code), context: context)), as: UTF8.self)
+            let box = try #require(issued.code)
+            let code = String(decoding: try #require(first.notifier.open(box, context: context)), as: UTF8.self)
             // Whichever pair it was sealed to.
             for gateway in [first, second] {
                 let (confirmed, _) = try second.decide(try gateway.entered(code), given: state)

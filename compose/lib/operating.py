@@ -124,7 +124,8 @@ class Rotation:
             secrets = self.load()
             old = secrets.values[settings.SERVICES[0]][self.name]
             number = 1 + max(int(part.split(":")[0]) for part in old.split(","))
-            self.change({service: {self.name: f"{old},{number}:{random.token_hex(32)}"} for service in settings.SERVICES})
+            longer = f"{old},{number}:{random.token_hex(32)}"
+            self.change({service: {self.name: longer} for service in settings.SERVICES})
             self.phase = "added"
         restart_all(self.state, [])
         self.command("identity", "mac", "rotate")

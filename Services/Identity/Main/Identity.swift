@@ -10,8 +10,7 @@ enum Identity {
     static func main() {
         ServiceProgram<IdentityConfiguration>(
             "identity", "Users, sessions and verified addresses of Latchkey.",
-            "identity", "Users, sessions and verified addresses of Latchkey.",
-            subcommands: [migrate, keys, mac, importing, user, rebuild, asOf, status, poison, audit]
+            subcommands: [migrate, keys, mac, sealing, importing, user, rebuild, asOf, status, poison, audit, daily]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -26,7 +25,7 @@ enum Identity {
 
     private static let keys = Subcommand<IdentityConfiguration>(
         "keys",
-        "[list]: shows the keys that sign tokens. rotate: the next key signs from now on. retire KID: no token of it counts any more. rewrap: wraps all keys under IDENTITY_SECRET, so that what is accepted beside it can go."
+        "[list]: shows the keys that sign tokens. rotate: the next key signs from now on. retire KID: no token of it counts any more. rewrap: wraps all keys under IDENTITY_SECRET, so that what is accepted beside it can go. backup FILE, restore FILE: the keys that cannot be made anew."
     ) { configuration, _, arguments in
         let operations = SigningKeyOperations(configuration)
         switch (arguments.first ?? "list", arguments.count) {
@@ -50,8 +49,22 @@ enum Identity {
             for key in outcome.locked { print("\(key) opens under no secret that is known here") }
             print("\(outcome.anew) keys were wrapped anew")
             return outcome.locked.isEmpty ? 0 : ExitStatus.failure
+        case ("backup", 2):
+            let count = try await BlockingPool.runOnce(name: "subcommand") {
+                try KeyBackup(configuration, log: ConfiguredLog.make(configuration.common)).write(to: arguments[1])
+            }
+            print("\(count) data keys, and those that sign tokens, are in \(arguments[1])")
+        case ("restore", 2):
+            let restored = try await BlockingPool.runOnce(name: "subcommand") {
+                try KeyBackup(configuration, log: ConfiguredLog.make(configuration.common)).restore(from: arguments[1])
+            }
+            if let outcome = restored.outcome {
+                print("\(restored.read) data keys were read, \(outcome.restored) are used again, \(outcome.destroyed) were destroyed since")
+            } else {
+                print("\(restored.read) data keys were read; they are used once Identity has projected all that the log holds")
+            }
         default:
-            return ExitStatus.usage("identity keys [list] | rotate | retire KID | rewrap")
+            return ExitStatus.usage("identity keys [list] | rotate | retire KID | rewrap | backup FILE | restore FILE")
         }
         return 0
     }
@@ -84,6 +97,32 @@ enum Identity {
         guard let path = arguments.first, arguments.count == 1 else { return ExitStatus.usage("identity import FILE") }
         return try await BlockingPool.runOnce(name: "subcommand") { try ImportCommand.run(path, configuration) }
             ? 0 : ExitStatus.failure
+    }
+
+    private static let sealing = Subcommand<IdentityConfiguration>(
+        "sealing", "rotate: everybody seals to a new key of Identity from now on; what was sealed before opens as long as ever."
+    ) { configuration, _, arguments in
+        guard arguments == ["rotate"] else { return ExitStatus.usage("identity sealing rotate") }
+        let key = try await BlockingPool.runOnce(name: "subcommand") {
+            try IdentityService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common))
+        }
+        print("\(key) is sealed to from now on")
+        return 0
+    }
+
+    private static let daily = Subcommand<IdentityConfiguration>(
+        "daily", "rebuild: makes the table daily.figures anew from the log, while it is used."
+    ) { configuration, _, arguments in
+        guard arguments == ["rebuild"] else { return ExitStatus.usage("identity daily rebuild") }
+        let count = try await BlockingPool.runOnce(name: "subcommand") {
+            let bar = ProgressBar()
+            defer { bar.finish() }
+            return try DailyFigures.rebuild(configuration, log: ConfiguredLog.make(configuration.common)) {
+                bar.show(Int($0), of: Int($1), "\($0) of \($1) records")
+            }
+        }
+        print("\(count) events were taken in")
+        return 0
     }
 
     private static let user = Subcommand<IdentityConfiguration>(

@@ -21,6 +21,8 @@ public struct IdentityConfiguration: ServiceConfiguration {
     public let signingKeyAge: Duration?
     /// What a new password hash costs.
     public let passwordCost: Argon2Settings
+    /// Whether figures per day are kept, and from when on.
+    public let dailyFigures: DailyFigures.Start?
 
     public init(from settings: Settings) {
         common = CommonSettings(from: settings)
@@ -50,6 +52,9 @@ public struct IdentityConfiguration: ServiceConfiguration {
         signingKeyAge = settings.optional(
             "SIGNING_KEY_AGE", .duration(.seconds(3_600)...(.seconds(366 * 86_400))),
             "After so long a key that signs tokens makes way for the next one; unset: only when an operator rotates it.")
+        dailyFigures = settings.optional(
+            "IDENTITY_DAILY_FIGURES", .start,
+            "Keeps sign-ups and verified addresses per day in the table daily.figures: beginning, or the time from which on.")
         let memory = settings.value(
             "PASSWORD_HASH_MEMORY", .integer(8...262_144), default: 19_456, "Memory of a new argon2id hash, in KiB.")
         let passes = settings.value(

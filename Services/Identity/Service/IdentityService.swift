@@ -1,3 +1,4 @@
+internal import AttachedProjections
 internal import Crypto
 public import EventLog
 internal import EventSchema
@@ -24,8 +25,8 @@ public struct IdentityService: Sendable {
 
         let signingKeys = SigningKeys()
         let signing = SigningKeyKeeper(
-            signingKeys, secret: configuration.secret, accepted: configuration.acceptedSecrets, algorithm: configuration.tokenAlgorithm,
-            age: configuration.signingKeyAge, database: database, context: context)
+            signingKeys, secret: configuration.secret, accepted: configuration.acceptedSecrets,
+            algorithm: configuration.tokenAlgorithm, age: configuration.signingKeyAge, database: database, context: context)
 
         let sealer = BoxSealer()
         let opener = BoxOpener()
@@ -48,9 +49,7 @@ public struct IdentityService: Sendable {
         let expiry = OnboardingExpiry(driver, database: database, logger: context.logger)
         let unusedKeys = UnusedKeys(log: log, database: database, logger: context.logger)
 
-        let keys = SealingKeyStore(
-            service: .identity, schema: "identity_sealing", secret: configuration.secret,
-            accepted: configuration.acceptedSecrets, opener: opener)
+        let keys = Self.sealingKeys(configuration, opener: opener)
         let checks = try CheckRunner(
             log: log, authenticator: authenticator, secret: configuration.secret,
             accepted: configuration.acceptedSecrets, routing: routing, opener: opener,
@@ -65,6 +64,11 @@ public struct IdentityService: Sendable {
             own: .daily(keys, database: database, isRead: { marks.areRead(past: $0) }), needs: [], sealers: [sealer],
             context: context, time: time)
 
+        let daily = configuration.dailyFigures.map { start in
+            AttachedRunner(
+                DailyFigures(), log: log, authenticator: authenticator, database: database, since: start.time, context: context)
+        }
+
         let operations = OperationsServer.asked(for: common, context)
         components =
             operations + [
@@ -72,7 +76,7 @@ public struct IdentityService: Sendable {
                 signing.before(ownKey.before(preparation.before(loop))), preparation.before(expiry),
                 preparation.before(unusedKeys),
                 ownKey.before(preparation.before(checks)),
-            ]
+            ] + (daily.map { [preparation.before($0)] } ?? [])
     }
 
     /// The schemas of Identity: its projection, its sealing keys, and the keys that are backed up.
@@ -87,7 +91,24 @@ public struct IdentityService: Sendable {
                 ]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
             try IdentityKeys.migrations(),
+            try RestoredKeys.migrations(),
         ]
+    }
+
+    static func sealingKeys(_ configuration: IdentityConfiguration, opener: BoxOpener = BoxOpener()) -> SealingKeyStore {
+        SealingKeyStore(
+            service: .identity, schema: "identity_sealing", secret: configuration.secret,
+            accepted: configuration.acceptedSecrets, opener: opener)
+    }
+
+    /// Has everybody seal to a new pair soon. Blocks.
+    ///
+    /// - Returns: its name.
+    public static func rotateSealingKey(_ configuration: IdentityConfiguration, log: any EventLog) throws -> String {
+        try SealingRotation(
+            sealingKeys(configuration), log: log, authenticator: RecordAuthenticator(configuration.common.macKeys),
+            database: database(configuration.common)
+        ).run().key
     }
 
     public static func database(_ common: CommonSettings) -> PostgresConnection.Configuration {

@@ -6,12 +6,13 @@ public import Runtime
 /// Destroys data keys that nothing came of: the sign-up that they were made for was refused, or came too late.
 ///
 /// A key is of no use when it is a day old and no row names it, provided that everything is projected that the log held when its
-/// end was looked at: whatever can name the key was appended long before.
+/// end was looked at: whatever can name the key was appended long before. Keys of a backup are taken up on the same condition.
 public final class UnusedKeys: Component {
     public let name = "unused keys"
     private let log: any EventLog
     private let schema: String
     private let keySchema: String
+    private let restored: RestoredKeys
     private let database: PostgresConnection.Configuration
     private let interval: Duration
     private let logger: Logger
@@ -25,6 +26,7 @@ public final class UnusedKeys: Component {
         self.log = log
         self.schema = schema
         self.keySchema = keySchema
+        restored = RestoredKeys(log: log, projection: schema, keySchema: keySchema)
         self.database = database
         self.interval = interval
         self.logger = logger
@@ -34,27 +36,37 @@ public final class UnusedKeys: Component {
         let pause = pause
         try await WorkerThread(name: "unused keys", wake: { pause.wake() }) { [self] stop in
             while !stop.isRaised {
+                var isWaiting = false
                 do {
-                    try sweep()
+                    isWaiting = try !takeUpRestored()
+                    if !isWaiting { try sweep() }
                 } catch {
                     let reason = (error as? LogError)?.description ?? (error as? PostgresError)?.description ?? ""
                     logger.warning("unused data keys were not looked for", ["reason": .public(reason)])
                 }
-                _ = pause.receive(within: interval)
+                _ = pause.receive(within: isWaiting ? .milliseconds(500) : interval)
             }
         }.run()
+    }
+
+    /// Returns whether no key of a backup is held back any more. Blocks.
+    private func takeUpRestored() throws -> Bool {
+        let connection = try PostgresConnection(database)
+        defer { connection.close() }
+        guard try restored.areWaiting(over: connection) else { return true }
+        guard let outcome = try restored.takeUp(over: connection) else { return false }
+        logger.notice(
+            "data keys of a backup are used again",
+            ["restored": .public(outcome.restored), "destroyed": .public(outcome.destroyed)])
+        return true
     }
 
     /// Returns how many keys were destroyed. Blocks.
     @discardableResult
     func sweep() throws -> Int {
-        let ends = try ends()
         let connection = try PostgresConnection(database)
         defer { connection.close() }
-        let checkpoints = try connection.query("SELECT partition::int8, position FROM \(unsafe: schema).checkpoints")
-            .decode(Int.self, String.self)
-        let projected = Dictionary(checkpoints.map { ($0.0, ChainPosition(encoded: $0.1)?.offset ?? 0) }) { $1 }
-        guard ends.allSatisfy({ projected[$0.key, default: 0] >= $0.value }) else { return 0 }
+        guard try restored.isEverythingProjected(over: connection) else { return 0 }
         let destroyed = try connection.query(
             """
             UPDATE \(unsafe: keySchema).data_keys AS key SET wrapped = NULL, destroyed_at = now(), reason = 'unused'
@@ -66,16 +78,5 @@ public final class UnusedKeys: Component {
         ).count
         if destroyed > 0 { logger.info("unused data keys were destroyed", ["keys": .public(destroyed)]) }
         return destroyed
-    }
-
-    /// Where the events of each partition end now.
-    private func ends() throws(LogError) -> [Int: Int64] {
-        let consumer = try log.makeConsumer(client: "unused keys", group: nil)
-        defer { consumer.close() }
-        var ends: [Int: Int64] = [:]
-        for partition in 0..<(try log.describe().partitions) {
-            ends[partition] = try consumer.bounds(of: TopicPartition(.identityEvents, partition)).upperBound
-        }
-        return ends
     }
 }

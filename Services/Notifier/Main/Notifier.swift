@@ -8,7 +8,7 @@ internal import Runtime
 enum Notifier {
     static func main() {
         ServiceProgram<NotifierConfiguration>(
-            "notifier", "Delivers the e-mail and SMS of Latchkey.", subcommands: [migrate, keys, failed, retry]
+            "notifier", "Delivers the e-mail and SMS of Latchkey.", subcommands: [migrate, keys, sealing, failed, retry]
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)
@@ -27,6 +27,17 @@ enum Notifier {
         guard arguments == ["rewrap"] else { return ExitStatus.usage("notifier keys rewrap") }
         let count = try await BlockingPool.runOnce(name: "subcommand") { try NotifierService.rewrapKeys(configuration) }
         print("\(count) keys were wrapped anew")
+        return 0
+    }
+
+    private static let sealing = Subcommand<NotifierConfiguration>(
+        "sealing", "rotate: everybody seals to a new key of the Notifier from now on; what was sealed before opens as long as ever."
+    ) { configuration, _, arguments in
+        guard arguments == ["rotate"] else { return ExitStatus.usage("notifier sealing rotate") }
+        let key = try await BlockingPool.runOnce(name: "subcommand") {
+            try NotifierService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common))
+        }
+        print("\(key) is sealed to from now on")
         return 0
     }
 

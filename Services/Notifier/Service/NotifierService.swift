@@ -82,6 +82,16 @@ public struct NotifierService: Sendable {
             accepted: configuration.acceptedSecrets, opener: BoxOpener())
     }
 
+    /// Has everybody seal to a new pair soon. Blocks.
+    ///
+    /// - Returns: its name.
+    public static func rotateSealingKey(_ configuration: NotifierConfiguration, log: any EventLog) throws -> String {
+        try SealingRotation(
+            sealingKeys(configuration), log: log, authenticator: RecordAuthenticator(configuration.common.macKeys),
+            database: database(configuration.common)
+        ).run().key
+    }
+
     /// Wraps every sealing key under `NOTIFIER_SECRET` itself. Blocks.
     ///
     /// - Returns: how many were wrapped under another secret.

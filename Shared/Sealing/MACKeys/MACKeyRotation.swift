@@ -2,7 +2,6 @@ internal import Crypto
 public import EventLog
 public import EventSchema
 internal import Glibc
-internal import Synchronization
 
 /// What operators do with the log's MAC keys. Used from one thread; every call blocks.
 ///
@@ -69,7 +68,7 @@ public final class MACKeyRotation {
         let replies = TopicPartition(.replies, Int(address.partition))
         consumer.follow(replies, from: try consumer.bounds(of: replies).upperBound)
         defer { consumer.unfollow(replies) }
-        try append(MACKeyQuestion(key: key, replyTo: address).record(by: authenticator))
+        try producer.append(MACKeyQuestion(key: key, replyTo: address).record(by: authenticator), within: patience)
         var found: [ServiceName: Holding] = [:]
         let begin = ContinuousClock.now
         var last = begin
@@ -98,21 +97,7 @@ public final class MACKeyRotation {
         let record = OutgoingRecord.ofLog(
             LogRecordType.macKeyIntroduced, source: "/operator", in: KeyRecord.partition, key: [],
             value: MACKeyIntroduced(key: key).data)
-        try append(authenticator.sealed(record, under: key - 1))
-    }
-
-    private func append(_ record: OutgoingRecord) throws(LogError) {
-        let outcome = Mutex<Result<Appended, LogError>?>(nil)
-        producer.append(record) { result in outcome.withLock { $0 = result } }
-        let deadline = ContinuousClock.now + patience
-        while ContinuousClock.now < deadline {
-            if let outcome = outcome.withLock({ $0 }) {
-                _ = try outcome.get()
-                return
-            }
-            usleep(5_000)
-        }
-        throw LogError(.unavailable, "the log did not take the record in time")
+        try producer.append(authenticator.sealed(record, under: key - 1), within: patience)
     }
 
     // MARK: Looking

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import EventSchema
 internal import Postgres
 internal import Sealing
 
@@ -23,8 +22,7 @@ public struct KeyRewrapping: Sendable {
         let (secret, accepted) = (configuration.secret, configuration.acceptedSecrets)
         self.init(
             keys: DataKeyStore(secret: secret, accepted: accepted), signing: SigningKeyTable(secret: secret, accepted: accepted),
-            sealing: SealingKeyStore(
-                service: .identity, schema: "identity_sealing", secret: secret, accepted: accepted, opener: BoxOpener()),
+            sealing: IdentityService.sealingKeys(configuration),
             database: IdentityService.database(configuration.common))
     }
 

@@ -1,0 +1,126 @@
+public import EventLog
+public import EventSchema
+public import Postgres
+internal import Replay
+public import Runtime
+internal import Synchronization
+
+/// Keeps an attached projection up to date, as a part of a service, on a thread of its own. It holds nobody up: the service is
+/// ready without it. Where several instances run it, each event is taken in by one of them.
+public final class AttachedRunner<Projection: AttachedProjection>: Component {
+    public let name: String
+    private let tables: AttachedTables<Projection>
+    private let log: any EventLog
+    private let authenticator: RecordAuthenticator
+    private let database: PostgresConnection.Configuration
+    private let since: Timestamp?
+    private let logger: Logger
+    private let meter: AttachedMeter
+    private let pause = Mailbox<Never>()
+
+    /// - Parameter since: at its very beginning, events that were appended earlier are left out; `nil`: all are taken in.
+    public init(
+        _ projection: Projection, log: any EventLog, authenticator: RecordAuthenticator,
+        database: PostgresConnection.Configuration, since: Timestamp? = nil, context: ServiceContext
+    ) {
+        name = projection.name
+        tables = AttachedTables(
+            projection: projection, schema: projection.name, log: log, authenticator: authenticator)
+        self.log = log
+        self.authenticator = authenticator
+        self.database = database
+        self.since = since
+        logger = context.logger
+        meter = AttachedMeter(projection.name, context.metrics)
+    }
+
+    /// Works until a shutdown is asked for.
+    ///
+    /// - Throws: what does not pass by waiting: an event that cannot be read, a statement that Postgres refuses, a log that has lost
+    ///   data.
+    public func run() async throws {
+        let pause = pause
+        try await WorkerThread(name: name, wake: { pause.wake() }) { [self] stop in try work(until: stop) }.run()
+    }
+
+    private func work(until stop: StopFlag) throws {
+        let session = PostgresSession(database)
+        var isAway = false
+        while !stop.isRaised {
+            do {
+                let connection = try session.connection()
+                try tables.prepare(over: connection)
+                if isAway { logger.notice("the projection goes on", ["projection": .public(name)]) }
+                isAway = false
+                try follow(over: connection, until: stop)
+            } catch let error as LogError where error.isRetriable || error.code == .closed || error.code == .notProvisioned {
+                wait(because: error.description, &isAway)
+            } catch let error as PostgresError where error.isRetriable {
+                wait(because: error.description, &isAway)
+            }
+        }
+    }
+
+    private func wait(because reason: String, _ isAway: inout Bool) {
+        if !isAway { logger.warning("the projection waits", ["projection": .public(name), "reason": .public(reason)]) }
+        isAway = true
+        _ = pause.receive(within: .milliseconds(200))
+    }
+
+    /// Until somebody else has gone on, or the tables were replaced: then it begins again where those are.
+    private func follow(over connection: PostgresConnection, until stop: StopFlag) throws {
+        let scan = try ChainScan(log, authenticator: authenticator, client: name)
+        defer { scan.close() }
+        var positions = try tables.positions(over: connection)
+        for topic in tables.projection.topics {
+            for partition in 0..<scan.partitions(of: topic) {
+                let place = TopicPartition(topic, partition)
+                scan.follow(place, from: positions[place], since: since)
+            }
+        }
+        var measured = ContinuousClock.now
+        while !stop.isRaised {
+            let batches = try scan.next(within: .milliseconds(250)).filter { positions[$0.partition] != $0.position }
+            if !batches.isEmpty {
+                guard case .taken = try tables.take(batches, after: positions, over: connection) else { return }
+                for batch in batches {
+                    positions[batch.partition] = batch.position
+                    meter.took(batch)
+                }
+            }
+            if ContinuousClock.now >= measured {
+                measured = .now + .seconds(5)
+                for (place, position) in positions { meter.show(place, behind: try scan.end(of: place) - position.offset) }
+            }
+        }
+    }
+}
+
+/// What `/metrics` tells of an attached projection.
+private struct AttachedMeter: Sendable {
+    private let applied: Labelled<Counter>
+    private let void: Labelled<Counter>
+    private let lag: Labelled<Gauge>
+    private let name: String
+
+    init(_ name: String, _ metrics: Metrics) {
+        self.name = name
+        let labels = ["projection", "topic", "partition"]
+        applied = metrics.counters(
+            "latchkey_attached_events_total", "Events that an attached projection has taken in here.", labels: labels)
+        void = metrics.counters(
+            "latchkey_attached_void_total", "Records that counted for nothing in what it reads.", labels: labels)
+        lag = metrics.gauges(
+            "latchkey_attached_lag", "Records that it had not taken in when that was looked at.", labels: labels)
+    }
+
+    func took(_ batch: ChainScan.Batch) {
+        let (topic, partition) = (batch.partition.topic.rawValue, String(batch.partition.partition))
+        applied.with(name, topic, partition).increment(by: batch.events.count)
+        void.with(name, topic, partition).increment(by: batch.void.values.reduce(0, +))
+    }
+
+    func show(_ place: TopicPartition, behind count: Int64) {
+        lag.with(name, place.topic.rawValue, String(place.partition)).set(Double(max(count, 0)))
+    }
+}
