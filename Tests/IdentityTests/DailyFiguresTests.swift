@@ -40,7 +40,9 @@ extension ServiceTests {
         }
 
         private func figures() throws -> [String] {
-            guard try scene.query("SELECT to_regclass('daily.figures') IS NOT NULL").column(Bool.self) == [true] else { return [] }
+            guard try scene.query("SELECT to_regclass('daily.figures') IS NOT NULL").column(Bool.self) == [true] else {
+                return []
+            }
             return try scene.query("SELECT day || ' ' || sign_ups || ' ' || verified FROM daily.figures ORDER BY day")
                 .column(String.self)
         }

@@ -28,7 +28,8 @@ import Testing
 
     private func store(_ secret: Secret? = nil, accepted: [Secret] = []) -> SealingKeyStore {
         SealingKeyStore(
-            service: .notifier, schema: "notifier_sealing", secret: secret ?? self.secret, accepted: accepted, opener: BoxOpener())
+            service: .notifier, schema: "notifier_sealing", secret: secret ?? self.secret, accepted: accepted, opener: BoxOpener()
+        )
     }
 
     private func box(to key: SealingKeyPublished) throws -> Box {

@@ -14,14 +14,17 @@ extension SystemTests {
             let settled = try await load.newcomer()
 
             try await load.beside {
-                for secret in ["LATCHKEY_LOG_MAC_KEYS", "IDENTITY_SECRET", "NOTIFIER_SECRET", "GATEWAY_SECRET", "VERIFICATION_SECRET"]
-                {
+                for secret in [
+                    "LATCHKEY_LOG_MAC_KEYS", "IDENTITY_SECRET", "NOTIFIER_SECRET", "GATEWAY_SECRET", "VERIFICATION_SECRET",
+                ] {
                     // Codes of the load are entered at once.
                     let result = try await system.compose("rotate", [secret, "--keep", "20"])
                     #expect(result.status == 0, "\(secret): \(result)")
                     #expect(result.output.contains("\(secret) is replaced"))
                 }
-                for words in ["identity keys rotate", "identity sealing rotate", "notifier sealing rotate", "identity keys rotate"] {
+                for words in [
+                    "identity keys rotate", "identity sealing rotate", "notifier sealing rotate", "identity keys rotate",
+                ] {
                     let result = try await system.compose("run", words.split(separator: " ").map(String.init))
                     #expect(result.status == 0, "\(words): \(result)")
                 }

@@ -43,7 +43,8 @@ public struct GatewayConfiguration: ServiceConfiguration {
             "Hides client addresses in the database and encrypts answers kept for an Idempotency-Key. The same for all gateways.")
         acceptedSecrets = settings.value(
             "GATEWAY_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
-            "While GATEWAY_SECRET is replaced: other secrets under which answers may have been kept, first the new one, then the old one for an hour.")
+            "While GATEWAY_SECRET is replaced: other secrets under which answers may have been kept, first the new one, then the old one for an hour."
+        )
         let networks = settings.value(
             "TRUSTED_PROXIES", .networks, default: [], "Proxies whose X-Forwarded-For is believed: addresses and CIDR networks.")
         trustedProxies = networks.compactMap { text in

@@ -59,7 +59,9 @@ enum Identity {
                 try KeyBackup(configuration, log: ConfiguredLog.make(configuration.common)).restore(from: arguments[1])
             }
             if let outcome = restored.outcome {
-                print("\(restored.read) data keys were read, \(outcome.restored) are used again, \(outcome.destroyed) were destroyed since")
+                print(
+                    "\(restored.read) data keys were read, \(outcome.restored) are used again, \(outcome.destroyed) were destroyed since"
+                )
             } else {
                 print("\(restored.read) data keys were read; they are used once Identity has projected all that the log holds")
             }

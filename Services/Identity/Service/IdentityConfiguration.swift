@@ -31,7 +31,8 @@ public struct IdentityConfiguration: ServiceConfiguration {
             "Wraps the keys that are kept in identity_keys and identity_sealing. The same for all instances of Identity.")
         acceptedSecrets = settings.value(
             "IDENTITY_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
-            "While IDENTITY_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one.")
+            "While IDENTITY_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one."
+        )
         routingSecret = settings.required(
             "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
             "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")

@@ -31,7 +31,8 @@ enum Notifier {
     }
 
     private static let sealing = Subcommand<NotifierConfiguration>(
-        "sealing", "rotate: everybody seals to a new key of the Notifier from now on; what was sealed before opens as long as ever."
+        "sealing",
+        "rotate: everybody seals to a new key of the Notifier from now on; what was sealed before opens as long as ever."
     ) { configuration, _, arguments in
         guard arguments == ["rotate"] else { return ExitStatus.usage("notifier sealing rotate") }
         let key = try await BlockingPool.runOnce(name: "subcommand") {

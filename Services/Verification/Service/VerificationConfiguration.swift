@@ -19,7 +19,8 @@ public struct VerificationConfiguration: ServiceConfiguration {
             "What keys of codes are derived from.")
         acceptedSecrets = settings.value(
             "VERIFICATION_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
-            "While VERIFICATION_SECRET is replaced: other secrets whose codes are good, first the new one, then the old one for as long as codes live.")
+            "While VERIFICATION_SECRET is replaced: other secrets whose codes are good, first the new one, then the old one for as long as codes live."
+        )
         routingSecret = settings.required(
             "LATCHKEY_ROUTING_SECRET", .secret(bytes: 32),
             "Makes pseudonyms of e-mail addresses and phone numbers. The same for all services; it can never be changed.")

@@ -44,7 +44,9 @@ struct AttachedTables<Projection: AttachedProjection> {
         do {
             try transaction(over: connection) { connection in
                 for batch in batches {
-                    guard try advance(batch, after: positions[batch.partition], over: connection) else { throw CheckpointConflict() }
+                    guard try advance(batch, after: positions[batch.partition], over: connection) else {
+                        throw CheckpointConflict()
+                    }
                     let statements = try statements(for: batch.events.filter { !$0.isOfLog }, behind: positions[batch.partition])
                     if !statements.isEmpty { try connection.batch(statements) }
                 }

@@ -13,7 +13,8 @@ extension SettingType where Value == [Secret] {
     /// Any number of secrets, separated by commas.
     public static func secrets(bytes count: Int) -> SettingType {
         SettingType(
-            expectation: "secrets of \(count) bytes in hexadecimal or base64, separated by commas", isSecret: true, placeholder: [],
+            expectation: "secrets of \(count) bytes in hexadecimal or base64, separated by commas", isSecret: true,
+            placeholder: [],
             parse: { text in
                 let secrets = text.split(separator: ",", omittingEmptySubsequences: false).map { item in
                     SecretText.bytes(String(item), count: count).map { Secret($0) }

@@ -27,10 +27,12 @@ extension ServiceTests {
             KeyBackup(log: scene.log, database: IdentityScene.configuration(of: scene.database))
         }
 
-        private func register(_ subject: Subject) async throws -> (account: AccountReference, session: SessionID, key: DataKeyID) {
+        private func register(_ subject: Subject) async throws -> (account: AccountReference, session: SessionID, key: DataKeyID)
+        {
             let key = DataKeyID(of: .random())
             _ = try store.make([key], over: scene.database.connect())
-            let told = try await scene.ask(Register(subject: subject, channel: .email, data: .example(key: key)), at: subject.routingKey)
+            let told = try await scene.ask(
+                Register(subject: subject, channel: .email, data: .example(key: key)), at: subject.routingKey)
             let user = try #require(told.data?["user"]?["id"]?.string.flatMap { UserID($0) })
             let token = try #require(told.secret("refreshToken").flatMap { ReferenceToken($0, kind: .refresh) })
             let session = try #require(scene.routing.open(token).flatMap { SessionID(bytes: $0.reference) })
@@ -102,7 +104,9 @@ extension ServiceTests {
             again.stop()
         }
 
-        @Test func `signing keys come back as they were where there are none, and to check tokens with where there are`() async throws {
+        @Test func `signing keys come back as they were where there are none, and to check tokens with where there are`()
+            async throws
+        {
             let table = SigningKeyTable(secret: CheckScene.secret)
             let connection = try scene.database.connect()
             let signs = try #require(try table.current(over: connection)).kid

@@ -42,7 +42,8 @@ public final class CheckRunner: Component {
     ///   - threads: how many passwords are hashed at once.
     /// - Throws: `.outOfMemory` where not one password can be hashed.
     public init(
-        log: any EventLog, authenticator: RecordAuthenticator, secret: Secret, accepted: [Secret] = [], routing: Routing, opener: BoxOpener,
+        log: any EventLog, authenticator: RecordAuthenticator, secret: Secret, accepted: [Secret] = [], routing: Routing,
+        opener: BoxOpener,
         sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey?, cost: Argon2Settings, threads: Int,
         database: PostgresConnection.Configuration, context: ServiceContext, now: @escaping @Sendable () -> Timestamp?
     ) throws(CryptoError) {

@@ -51,8 +51,9 @@ public struct DailyFigures: AttachedProjection {
 
     private static func figures(of envelope: EventEnvelope) throws(UnreadableBody) -> (signUps: Int64, verified: Int64) {
         do throws(SchemaError) {
-            return switch try SchemaCodec.current.decode(
-                IdentityEvent.self, type: envelope.body.type, data: envelope.body.data)
+            return
+                switch try SchemaCodec.current.decode(
+                    IdentityEvent.self, type: envelope.body.type, data: envelope.body.data)
             {
             case .userRegistered: (1, 0)
             case .contactVerified: (0, 1)

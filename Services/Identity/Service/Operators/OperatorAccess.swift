@@ -22,7 +22,7 @@ extension OperatorAccess {
     init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
         self.init(
             log: log, authenticator: try RecordAuthenticator(configuration.common.macKeys),
-            routing: Routing(secret: configuration.routingSecret), 
+            routing: Routing(secret: configuration.routingSecret),
             keys: DataKeyStore(secret: configuration.secret, accepted: configuration.acceptedSecrets),
             database: IdentityService.database(configuration.common))
     }

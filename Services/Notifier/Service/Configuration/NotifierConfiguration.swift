@@ -30,7 +30,8 @@ public struct NotifierConfiguration: ServiceConfiguration {
             "Wraps the keys that recipients and codes are sealed to. The same for all notifiers.")
         acceptedSecrets = settings.value(
             "NOTIFIER_SECRET_ACCEPTED", .secrets(bytes: 32), default: [],
-            "While NOTIFIER_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one.")
+            "While NOTIFIER_SECRET is replaced: other secrets that keys may be wrapped under, first the new one, then the old one."
+        )
         let email = settings.optional(
             "NOTIFIER_EMAIL", .providers(ProviderName.forEmail),
             "Who delivers e-mail, in the order of preference: resend, smtp, or console, one JSON line on standard output for each "
