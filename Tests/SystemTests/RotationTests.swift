@@ -157,24 +157,33 @@ private final class Load: Sendable {
         }
     }
 
-    /// As something in front of two gateways does: a connection that is not made, or breaks, is tried at the other one.
+    /// As something in front of two gateways does: those that are not ready get nothing, and where a connection is not made, or
+    /// breaks, the request is sent again.
     @discardableResult
     private func expect(
         _ visitor: Visitor, _ what: String, _ status: Int, _ ask: (Visitor) async throws -> Visitor.Answer
     ) async -> Visitor.Answer? {
         var visitor = visitor
-        visitor.gateway = Int.random(in: 1...2)
         for attempt in 1...4 {
+            visitor.gateway = await readyGateway()
             do {
                 let answer = try await ask(visitor)
                 if answer.status == status { return answer }
                 state.withLock { $0.failures.append("\(visitor.email) \(what): \(answer.status) \(answer.error ?? "")") }
                 return nil
             } catch {
-                visitor.gateway = 3 - visitor.gateway
                 if attempt == 4 { state.withLock { $0.failures.append("\(visitor.email) \(what): \(error)") } }
             }
         }
         return nil
+    }
+
+    /// One that says it can work; if none does, any.
+    private func readyGateway() async -> Int {
+        let first = Int.random(in: 1...2)
+        for number in [first, 3 - first] {
+            if let answer = try? await system.gateway(number).send(.get("/readyz")), answer.status == .ok { return number }
+        }
+        return first
     }
 }
