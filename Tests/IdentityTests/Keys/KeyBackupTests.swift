@@ -15,7 +15,8 @@ extension ServiceTests {
     @Suite struct KeyBackupTests {
         private let scene: IdentityScene
         private let store = DataKeyStore(secret: CheckScene.secret)
-        private let (alice, bert) = (IdentityScene.subject(1), IdentityScene.subject(2))
+        private let alice = IdentityScene.subject(1)
+        private let bert = IdentityScene.subject(2)
         private let path = NSTemporaryDirectory() + "latchkey-backup-" + UUID().uuidString
 
         init() throws {
