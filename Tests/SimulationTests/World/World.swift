@@ -14,7 +14,6 @@ final class World<Load: Workload> {
     let authenticator: RecordAuthenticator
     /// The newest MAC key that was introduced to everybody.
     var macKey: UInt32 = 1
-    var macKeyTimes: [UInt32: Timestamp] = [:]
     let settings: LoopSettings
     let mutation: LoopMutation?
     let book = InputBook<Load.Domain.Input>()
