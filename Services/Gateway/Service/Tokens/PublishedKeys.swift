@@ -3,7 +3,7 @@ import JSON
 public import Postgres
 
 /// A public key that tokens are signed under.
-public struct PublishedKey: Sendable {
+public struct PublishedKey: Hashable, Sendable {
     public var id: String
     public var key: VerificationKey
 

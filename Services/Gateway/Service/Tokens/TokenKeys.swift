@@ -7,6 +7,8 @@ public struct TokenKeys: Sendable {
     private final class Memory: Sendable {
         struct State {
             var keys: [PublishedKey] = []
+            /// Grows with every change of the keys.
+            var version = 0
             var loaded: ContinuousClock.Instant?
             var tried: ContinuousClock.Instant?
         }
@@ -29,6 +31,7 @@ public struct TokenKeys: Sendable {
         loads = Batcher(limit: .max) { waiting in
             let keys = try await source.load()
             memory.state.withLock { state in
+                if state.keys != keys { state.version += 1 }
                 state.keys = keys
                 state.loaded = .now
             }
@@ -42,6 +45,12 @@ public struct TokenKeys: Sendable {
     /// The key of that name; `nil` where there is none.
     func key(_ id: String) async throws -> VerificationKey? {
         try await keys { keys in keys.contains { $0.id == id } }.first { $0.id == id }?.key
+    }
+
+    /// Another one after every change of the keys: what was checked before it has to be checked again.
+    func version() async throws -> Int {
+        _ = try await all()
+        return memory.state.withLock { $0.version }
     }
 
     /// Those in memory, if they are good enough, or else those that are read now.

@@ -10,6 +10,7 @@ public struct TokenVerifier: Sendable {
     private let issuer: String
     private let audience: String
     private let now: @Sendable () -> Timestamp?
+    private let verified = VerifiedTokens()
 
     /// - Parameters:
     ///   - issuer: `PUBLIC_URL`.
@@ -28,12 +29,26 @@ public struct TokenVerifier: Sendable {
 
     /// Who presents a good access token of a session that has not ended. Throws `UNAUTHENTICATED`.
     func caller(of request: Request) async throws -> Caller {
-        let claims = try await claims(try Self.bearer(of: request), type: "at+jwt", audience: audience)
+        let caller = try await caller(presenting: try Self.bearer(of: request))
+        if try await revocations.isEnded(caller.session, of: caller.user) { throw APIError(.unauthenticated) }
+        return caller
+    }
+
+    /// To check a signature costs more than everything else about a request: it is done once for each token and set of keys.
+    func caller(presenting token: String) async throws -> Caller {
+        guard let now = now() else { throw APIError.unavailable }
+        let digest = Digest(of: Array(token.utf8))
+        // Before the keys are used: where they change in between, the token is checked again the next time.
+        let version = try await keys.version()
+        if let known = verified.caller(of: digest, at: now, keys: version) { return known }
+        let claims = try await claims(token, type: "at+jwt", audience: audience)
         guard let user = claims.subject.flatMap({ UserID($0) }),
-            let session = claims.all["sid"]?.string.flatMap({ SessionID($0) })
+            let session = claims.all["sid"]?.string.flatMap({ SessionID($0) }), let expiry = claims.expiry
         else { throw APIError(.unauthenticated) }
-        if try await revocations.isEnded(session, of: user) { throw APIError(.unauthenticated) }
-        return Caller(user: user, session: session, groups: claims.all["groups"]?.array?.compactMap(\.string) ?? [])
+        let groups = claims.all["groups"]?.array?.compactMap(\.string) ?? []
+        let caller = Caller(user: user, session: session, groups: groups)
+        verified.keep(caller, of: digest, until: expiry, keys: version)
+        return caller
     }
 
     /// Which onboarding session the token is for; whether it lives, Identity knows. Throws `UNAUTHENTICATED`.
