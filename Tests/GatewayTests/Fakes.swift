@@ -37,6 +37,13 @@ final class FakePath: CommandPath {
     }
 }
 
+/// What answers wait for.
+final class Gate: Sendable {
+    private let state = Mutex(false)
+    var isOpen: Bool { state.withLock { $0 } }
+    func open() { state.withLock { $0 = true } }
+}
+
 /// Services' sealing keys, and what opens what was sealed to them.
 final class FakeKeys: RecipientKeys {
     private let missing: Set<ServiceName>

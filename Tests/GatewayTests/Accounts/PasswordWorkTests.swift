@@ -34,12 +34,6 @@ import Testing
         func advance(to instant: ContinuousClock.Instant) { state.withLock { $0.now = max($0.now, instant) } }
     }
 
-    private final class Gate: Sendable {
-        private let state = Mutex(false)
-        var isOpen: Bool { state.withLock { $0 } }
-        func open() { state.withLock { $0 = true } }
-    }
-
     /// Asks for as much as is let in, over and over, and gives how long what was let in last took.
     private func flood(_ work: PasswordWork, _ workers: Workers, rounds: Int) async throws -> [Duration] {
         var open: [(start: ContinuousClock.Instant, due: ContinuousClock.Instant, gate: Handoff<Bool>)] = []

@@ -2,6 +2,7 @@ import EventSchema
 import HTTP
 import JSON
 import Runtime
+import TestSupport
 import Testing
 
 @testable import GatewayService
@@ -41,6 +42,26 @@ import Testing
         #expect(gateway.path.commands.map { type(of: $0.message).type } == [.confirmCode, .checkSignUp])
         #expect(gateway.path.confirmed.first?.purpose == .emailVerification)
         #expect(gateway.asked(CheckSignUp.self)?.confirmation == gateway.path.commands.first?.id)
+    }
+
+    @Test func `keeps its code where there is no place for it`() async throws {
+        let gateway = TestGateway()
+        let gate = Gate()
+        gateway.path.answer { command in
+            if command.message is CheckSignUp { return TestGateway.signedIn }
+            _ = try await waitUntil { gate.isOpen }
+            return Reply(outcome: .ok)
+        }
+        let form = #"{"email":"user@example.com","password":"Correct-Horse-7","code":"123456"}"#
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<33 { group.addTask { await gateway.post("/auth/register", form).status.rawValue } }
+            let first = await group.next()
+            #expect(first == 503)
+            gate.open()
+            let others = await group.reduce(into: [Int]()) { $0.append($1) }
+            #expect(others == Array(repeating: 201, count: 32))
+        }
+        #expect(gateway.path.confirmed.count == 32)
     }
 
     @Test(arguments: [Reply.Outcome.invalidOTP, .maxAttemptsExceeded])

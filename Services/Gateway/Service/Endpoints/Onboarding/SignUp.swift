@@ -23,15 +23,9 @@ struct SignUp: Sendable {
         let form = try read(context[JSONBody.self] ?? .object([:]))
 
         let answer = answer(to: form.identifier)
-        // A code is not spent where there is no place for what it is for.
+        // The code is consumed only once there is a place for what it is for.
         let reply = try await services.passwords.ask {
-            var confirmation: MessageID?
-            if let code = form.code {
-                let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
-                let command = try await confirm.command(form.identifier, code, purpose, request, context)
-                if let error = APIError(try await services.commands.reply(to: command)) { throw error }
-                confirmation = command.id
-            }
+            let confirmation = try await confirmation(of: form, request, context)
             return try await services.commands.reply { attempt in
                 try command(form, confirmation, attempt, request, context, answer)
             }
@@ -39,6 +33,15 @@ struct SignUp: Sendable {
         // Who asks for too many addresses whether they have accounts is told no more.
         if reply.outcome == .accountExists { try await services.limiter.admit(address, to: .accountExists) }
         return answer(reply)
+    }
+
+    /// The command that confirmed the code, where there is one. Throws what is wrong with the code.
+    private func confirmation(of form: Form, _ request: Request, _ context: RequestContext) async throws -> MessageID? {
+        guard let code = form.code else { return nil }
+        let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
+        let command = try await confirm.command(form.identifier, code, purpose, request, context)
+        if let error = APIError(try await confirm.reply(to: command)) { throw error }
+        return command.id
     }
 
     private func read(_ body: JSON) throws(APIError) -> Form {
