@@ -112,12 +112,12 @@ extension DecisionLoop {
     }
 
     private mutating func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
-        if skipped.contains(envelope.offset) { return nil }
+        if skipped.contains(EventPlace(own, envelope.offset)) { return nil }
         switch envelope.body.type {
         case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return nil
         default:
             do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
-                poison = envelope.offset
+                poison = PoisonedPlace(event: EventPlace(own, envelope.offset), behind: chain.position)
                 throw LogError(
                     .unreadable,
                     "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)"
@@ -275,9 +275,16 @@ extension DecisionLoop {
             switch step {
             case .known: break
             case .void: enqueue(.skip, source, nil)
+            case .valid(let envelope) where skipped.contains(EventPlace(envelope.partition, envelope.offset)):
+                enqueue(.skip, source, nil)
             case .valid(let envelope):
                 let message = InboxMessage(event: envelope).awaited(atMost: settings.longestBudget)
-                enqueue(try work(of: message), source, message)
+                do throws(LogError) {
+                    enqueue(try work(of: message), source, message)
+                } catch {
+                    poison = PoisonedPlace(event: EventPlace(envelope.partition, envelope.offset), behind: chain.position)
+                    throw error
+                }
             }
             return .events(chain)
         }

@@ -75,10 +75,10 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var milestones = Queue<Milestone>()
     var resumptionPoint: ChainPosition?
     public var counters = LoopCounters()
-    /// Own events at these offsets are passed over: see `SkippedEvents`.
-    var skipped: Set<Int64> = []
-    /// The own event that could not be read, and that is why the partition must be given up.
-    var poison: Int64?
+    /// Events that are passed over, own ones and those of inboxes: see `SkippedEvents`.
+    var skipped: Set<EventPlace> = []
+    /// The event that could not be read, and that is why the partition must be given up.
+    var poison: PoisonedPlace?
 
     /// A loop for one partition. `start` is where reading of the own events begins; for a projection the checkpoint's
     /// `answersFrom`, with the checkpoint given.

@@ -25,10 +25,10 @@ extension LoopSession {
     mutating func goOn(_ partition: Int) throws(LogError) -> Bool {
         guard let poison = poisons[partition] else { return false }
         let isSkipped = try SkippedEvents.contains(
-            poison.offset, of: TopicPartition(driver.settings.events, partition), behind: poison.behind, in: driver.log,
+            poison.event.offset, of: poison.event.partition, behind: poison.behind, in: driver.log,
             authenticator: driver.authenticator)
         guard isSkipped else { return false }
-        skips[partition, default: []].insert(poison.offset)
+        skips.insert(poison.event)
         poisons[partition] = nil
         gaveUp[partition] = nil
         loops[partition] = nil

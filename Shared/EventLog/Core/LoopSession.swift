@@ -14,9 +14,9 @@ struct LoopSession<Store: ProjectionStore> {
     /// Partitions that the group gave to this instance and that are still to be taken over.
     var arriving: Set<Int> = []
     var gaveUp: [Int: LogError] = [:]
-    /// Own events that are passed over, and those at which partitions stand still, with where to look for what says so.
-    var skips: [Int: Set<Int64>] = [:]
-    var poisons: [Int: (offset: Int64, behind: ChainPosition)] = [:]
+    /// Events that are passed over, and those at which partitions stand still.
+    var skips: Set<EventPlace> = []
+    var poisons: [Int: PoisonedPlace] = [:]
     var lookForSkipsAt = LocalInstant(milliseconds: 0)
     var mustStartOver = false
     var loads: [Int: LoadRequest<Domain.Key>] = [:]
@@ -109,7 +109,7 @@ struct LoopSession<Store: ProjectionStore> {
                 driver.domain, settings: driver.settings, partition: partition, log: description.id,
                 authenticator: driver.authenticator,
                 writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator()))
-        slot.loop.skipped = skips[partition] ?? []
+        slot.loop.skipped = skips
         return slot
     }
 
@@ -276,7 +276,7 @@ struct LoopSession<Store: ProjectionStore> {
             return
         }
         if error.code == .unreadable, let slot = loops[partition], let poison = slot.loop.poison {
-            poisons[partition] = (poison, slot.loop.position)
+            poisons[partition] = poison
             if (try? goOn(partition)) == true { return }
         }
         stop(partition, because: error)

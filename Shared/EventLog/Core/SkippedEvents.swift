@@ -35,3 +35,17 @@ public enum SkippedEvents {
         return false
     }
 }
+
+/// Where an event stands.
+struct EventPlace: Hashable, Sendable {
+    var partition: TopicPartition
+    var offset: Int64
+
+    init(_ partition: TopicPartition, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+}
+
+/// An event that cannot be read, and a position behind which it is said whether it is skipped.
+struct PoisonedPlace: Hashable, Sendable {
+    var event: EventPlace
+    var behind: ChainPosition
+}
