@@ -67,6 +67,14 @@ public final class RevocationFollower: Component, Revocations {
                 try follow(over: session, until: stop)
                 if stop.isRaised { return }
             } catch {
+                if error.code == .unreadable {
+                    // Either Identity cannot read it, and its partition stands still, or it has projected it: Postgres is asked
+                    // meanwhile, and knows all that holds.
+                    context.logger.error("revocations are asked for one by one", ["reason": .public(error.description)])
+                    context.readiness.set(Self.part, ready: true)
+                    _ = pause.receive(within: .seconds(5))
+                    continue
+                }
                 guard error.isRetriable || error.code == .closed || error.code == .notProvisioned else { throw error }
                 context.logger.warning("revocations cannot be followed", ["reason": .public(error.description)])
             }
@@ -120,7 +128,15 @@ public final class RevocationFollower: Component, Revocations {
     private func read(_ records: [Record], with reader: inout ChainReader?) throws(LogError) {
         for record in records {
             guard case .valid(let envelope)? = try reader?.read(record) else { continue }
-            memory.end(try EndedSessions.named(in: envelope))
+            do throws(LogError) {
+                memory.end(try EndedSessions.named(in: envelope))
+            } catch {
+                // It may end sessions, unless an operator had it skipped.
+                guard error.code == .unreadable,
+                    try SkippedEvents.contains(
+                        envelope.offset, of: envelope.partition, behind: reader?.position, in: log, authenticator: authenticator)
+                else { throw error }
+            }
             answers.read(envelope)
         }
     }
