@@ -113,13 +113,18 @@ extension ServiceTests {
             instance.stop()
         }
 
-        @Test func `an event that it cannot read stops it, loudly`() async throws {
+        @Test func `an event that it cannot read stops it, loudly, and nothing else`() async throws {
             let instance = scene.start()
             try await register(0..<1)
+            let log = LogRecorder()
             let runner = AttachedRunner(
                 Illiterate(), log: scene.log, authenticator: scene.authenticator,
-                database: IdentityScene.configuration(of: scene.database), context: ServiceContext(logger: .silent))
-            await #expect(throws: (any Error).self) { try await runner.run() }
+                database: IdentityScene.configuration(of: scene.database),
+                context: ServiceContext(logger: Logger(service: "test", sink: log)))
+            let run = Task { try await runner.run() }
+            #expect(try await waitUntil { log.entries.contains { $0.message == "the projection stands still" } })
+            run.cancel()
+            try await run.value
             #expect(try scene.query("SELECT FROM illiterate.checkpoints WHERE position NOT LIKE '0/%'").isEmpty)
             instance.stop()
         }

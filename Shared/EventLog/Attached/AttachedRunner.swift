@@ -34,41 +34,49 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
         meter = AttachedMeter(projection.name, context.metrics)
     }
 
-    /// Works until a shutdown is asked for.
-    ///
-    /// - Throws: what does not pass by waiting: an event that cannot be read, a statement that Postgres refuses, a log that has lost
-    ///   data.
+    /// Works until a shutdown is asked for. What it cannot go on behind (an event that cannot be read, a statement that Postgres
+    /// refuses, a log that has lost data) stops nothing else in the service: it says so, and looks again.
     public func run() async throws {
         let pause = pause
-        try await WorkerThread(name: name, wake: { pause.wake() }) { [self] stop in try work(until: stop) }.run()
+        try await WorkerThread(name: name, wake: { pause.wake() }) { [self] stop in work(until: stop) }.run()
     }
 
-    private func work(until stop: StopFlag) throws {
+    private func work(until stop: StopFlag) {
         let session = PostgresSession(database)
-        var isAway = false
+        // Told once.
+        var obstacle: String?
         while !stop.isRaised {
             do {
                 let connection = try session.connection()
                 try tables.prepare(over: connection)
-                if isAway { logger.notice("the projection goes on", ["projection": .public(name)]) }
-                isAway = false
-                try follow(over: connection, until: stop)
-            } catch let error as LogError where error.isRetriable || error.code == .closed || error.code == .notProvisioned {
-                wait(because: error.description, &isAway)
-            } catch let error as PostgresError where error.isRetriable {
-                wait(because: error.description, &isAway)
+                try follow(over: connection, until: stop) {
+                    if obstacle != nil { logger.notice("the projection goes on", ["projection": .public(name)]) }
+                    obstacle = nil
+                }
+            } catch {
+                let (reason, isPassing) = ("\(error)", Self.passes(error))
+                if reason != obstacle {
+                    logger.log(
+                        isPassing ? .warning : .error, isPassing ? "the projection waits" : "the projection stands still",
+                        ["projection": .public(name), "reason": .public(reason)])
+                }
+                obstacle = reason
+                _ = pause.receive(within: isPassing ? .milliseconds(200) : .seconds(5))
             }
         }
     }
 
-    private func wait(because reason: String, _ isAway: inout Bool) {
-        if !isAway { logger.warning("the projection waits", ["projection": .public(name), "reason": .public(reason)]) }
-        isAway = true
-        _ = pause.receive(within: .milliseconds(200))
+    /// Whether it passes by waiting.
+    private static func passes(_ error: any Error) -> Bool {
+        switch error {
+        case let error as LogError: error.isRetriable || error.code == .closed || error.code == .notProvisioned
+        case let error as PostgresError: error.isRetriable
+        default: false
+        }
     }
 
     /// Until somebody else has gone on, or the tables were replaced: then it begins again where those are.
-    private func follow(over connection: PostgresConnection, until stop: StopFlag) throws {
+    private func follow(over connection: PostgresConnection, until stop: StopFlag, took: () -> Void) throws {
         let scan = try ChainScan(log, authenticator: authenticator, client: name)
         defer { scan.close() }
         var positions = try tables.positions(over: connection)
@@ -83,6 +91,7 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
             let batches = try scan.next(within: .milliseconds(250)).filter { positions[$0.partition] != $0.position }
             if !batches.isEmpty {
                 guard case .taken = try tables.take(batches, after: positions, over: connection) else { return }
+                took()
                 for batch in batches {
                     positions[batch.partition] = batch.position
                     meter.took(batch)
