@@ -32,7 +32,8 @@ extension ServiceTests {
             KeyRewrapping(
                 keys: DataKeyStore(secret: secret, accepted: accepted),
                 signing: SigningKeyTable(secret: secret, accepted: accepted), sealing: sealing(secret, accepted: accepted),
-                database: IdentityScene.configuration(of: database), step: step)
+                audit: AuditKeyTable(secret: secret, accepted: accepted), database: IdentityScene.configuration(of: database),
+                step: step)
         }
 
         private func wrapped() throws -> [DataKeyID: [UInt8]] {
@@ -50,6 +51,7 @@ extension ServiceTests {
             try signing.prepare(.es256, over: connection)
             let signs = try #require(try signing.current(over: connection)).kid
             let pairs = try sealing(old).refresh(over: connection, at: now)
+            let proofs = try AuditKeyTable(secret: old).key(over: connection).publicKey
 
             // Every instance knows both before any wraps under the new one.
             let between = DataKeyStore(secret: old, accepted: [new])
@@ -61,8 +63,8 @@ extension ServiceTests {
 
             var steps: [Int] = []
             let outcome = try rewrapping(new, accepted: [old]).run { done, _ in steps.append(done) }
-            // Six data keys, two signing keys, one pair.
-            #expect(outcome == KeyRewrapping.Outcome(anew: 9, locked: []))
+            // Six data keys, two signing keys, one pair, and the key of proofs.
+            #expect(outcome == KeyRewrapping.Outcome(anew: 10, locked: []))
             #expect(steps == [2, 4, 6, 7])
             let after = DataKeyStore(secret: new)
             let stored = try wrapped()
@@ -75,6 +77,8 @@ extension ServiceTests {
             #expect(try SigningKeyTable(secret: new).current(over: connection)?.kid == signs)
             #expect(throws: SigningKeyTable.Failure.locked(kid: signs)) { try signing.current(over: connection) }
             #expect(try sealing(new).refresh(over: connection, at: now) == pairs)
+            #expect(try AuditKeyTable(secret: new).key(over: connection).publicKey == proofs)
+            #expect(throws: AuditKeyTable.Locked.self) { try AuditKeyTable(secret: old).key(over: connection) }
             #expect(throws: SealingError.self) { try sealing(old).refresh(over: connection, at: now) }
 
             #expect(try rewrapping(new, accepted: [old]).run { _, _ in } == KeyRewrapping.Outcome(anew: 0, locked: []))

@@ -31,8 +31,9 @@ public struct AuditOperations: Sendable {
         self.init(
             OperatorAccess(
                 log: log, authenticator: authenticator, routing: Routing(secret: configuration.routingSecret),
-                keys: DataKeyStore(secret: configuration.secret), database: IdentityService.database(configuration.common)),
-            auditKey: AuditKeyTable(secret: configuration.secret), missing: missing)
+                keys: DataKeyStore(secret: configuration.secret, accepted: configuration.acceptedSecrets),
+                database: IdentityService.database(configuration.common)),
+            auditKey: AuditKeyTable(secret: configuration.secret, accepted: configuration.acceptedSecrets), missing: missing)
     }
 
     init(_ access: OperatorAccess, auditKey: AuditKeyTable, missing: Set<String> = []) {

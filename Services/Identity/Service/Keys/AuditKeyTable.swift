@@ -4,13 +4,13 @@ internal import Postgres
 /// The row of `audit_key`: what proofs of the log are signed with.
 struct AuditKeyTable: Sendable {
     let schema: String
-    private let wrapping: SymmetricKey
+    private let wrapping: WrappingKeys
 
     private static let context = Array("audit key".utf8)
 
-    init(schema: String = IdentityKeys.schema, secret: Secret) {
+    init(schema: String = IdentityKeys.schema, secret: Secret, accepted: [Secret] = []) {
         self.schema = schema
-        wrapping = .derived(from: secret, info: Array("latchkey identity audit key v1".utf8))
+        wrapping = WrappingKeys(secret: secret, accepted: accepted, info: Array("latchkey identity audit key v1".utf8))
     }
 
     /// It was wrapped under another secret of Identity, or changed.
@@ -34,6 +34,19 @@ struct AuditKeyTable: Sendable {
             key.publicKey == publicKey
         else { throw Locked() }
         return key
+    }
+
+    /// Wraps it under the secret itself. Returns how many keys were wrapped under another one: one, or none.
+    func rewrap(over connection: PostgresConnection) throws -> Int {
+        let rows = try connection.query("SELECT wrapped_seed FROM \(unsafe: schema).audit_key").column([UInt8].self)
+        guard let wrapped = rows.first else { return 0 }
+        switch wrapping.rewrap(wrapped, context: Self.context) {
+        case .current: return 0
+        case .locked: throw Locked()
+        case .anew(let anew):
+            return try connection.execute(
+                "UPDATE \(unsafe: schema).audit_key SET wrapped_seed = \(anew) WHERE wrapped_seed = \(wrapped)")
+        }
     }
 
     /// The public half, which is no secret; `nil` before there is a key.

@@ -15,6 +15,7 @@ public struct KeyRewrapping: Sendable {
     private let keys: DataKeyStore
     private let signing: SigningKeyTable
     private let sealing: SealingKeyStore
+    private let audit: AuditKeyTable
     private let database: PostgresConnection.Configuration
     private let step: Int
 
@@ -22,17 +23,18 @@ public struct KeyRewrapping: Sendable {
         let (secret, accepted) = (configuration.secret, configuration.acceptedSecrets)
         self.init(
             keys: DataKeyStore(secret: secret, accepted: accepted), signing: SigningKeyTable(secret: secret, accepted: accepted),
-            sealing: IdentityService.sealingKeys(configuration),
+            sealing: IdentityService.sealingKeys(configuration), audit: AuditKeyTable(secret: secret, accepted: accepted),
             database: IdentityService.database(configuration.common))
     }
 
     init(
-        keys: DataKeyStore, signing: SigningKeyTable, sealing: SealingKeyStore, database: PostgresConnection.Configuration,
-        step: Int = 1_000
+        keys: DataKeyStore, signing: SigningKeyTable, sealing: SealingKeyStore, audit: AuditKeyTable,
+        database: PostgresConnection.Configuration, step: Int = 1_000
     ) {
         self.keys = keys
         self.signing = signing
         self.sealing = sealing
+        self.audit = audit
         self.database = database
         self.step = step
     }
@@ -46,6 +48,7 @@ public struct KeyRewrapping: Sendable {
         var outcome = Outcome()
         outcome.anew += try signing.rewrap(over: connection)
         outcome.anew += try sealing.rewrap(over: connection)
+        outcome.anew += try audit.rewrap(over: connection)
         let all = try keys.count(over: connection)
         var done = 0
         var last: DataKeyStore.RewrappedBatch?

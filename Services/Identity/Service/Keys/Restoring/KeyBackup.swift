@@ -4,8 +4,9 @@ internal import Glibc
 internal import JSON
 internal import Postgres
 
-/// A backup of the keys that everything personal in the log is encrypted under, and of those that sign tokens: one JSON object a
-/// line, wrapped as they are kept. It is worth nothing without the secret that Identity had. Every call blocks.
+/// A backup of the keys that everything personal in the log is encrypted under, and of those that sign tokens and proofs of the
+/// log: one JSON object a line, wrapped as they are kept. It is worth nothing without the secret that Identity had. Every call
+/// blocks.
 public struct KeyBackup: Sendable {
     public enum Failure: Error, CustomStringConvertible {
         case file(String)
@@ -64,6 +65,8 @@ public struct KeyBackup: Sendable {
             let signing = try connection.query(
                 "SELECT to_jsonb(key)::text FROM \(unsafe: IdentityKeys.schema).signing_keys AS key WHERE state <> 'revoked'")
             for row in try signing.column(String.self) { try file.write(Array(#"{"signing":\#(row)}"#.utf8)) }
+            let audit = try connection.query("SELECT to_jsonb(key)::text FROM \(unsafe: IdentityKeys.schema).audit_key AS key")
+            for row in try audit.column(String.self) { try file.write(Array(#"{"audit":\#(row)}"#.utf8)) }
             var last = PostgresUUID([UInt8](repeating: 0, count: 16))
             while true {
                 let rows = try connection.query(
@@ -109,6 +112,8 @@ public struct KeyBackup: Sendable {
                     if rows.count == Self.step { try hold(&rows, over: connection) }
                 } else if let row = json?["signing"] {
                     try restoreSigningKey(row, isNew: isNew, over: connection)
+                } else if let row = json?["audit"] {
+                    try restoreAuditKey(row, over: connection)
                 } else {
                     isWhole = json?["end"]?.int64 == Int64(read)
                 }
@@ -129,6 +134,17 @@ public struct KeyBackup: Sendable {
             ON CONFLICT (id) DO NOTHING
             """)
         rows.removeAll()
+    }
+
+    /// Proofs go on under it, unless there is another one already.
+    private func restoreAuditKey(_ row: JSON, over connection: PostgresConnection) throws {
+        let table = "\(IdentityKeys.schema).audit_key"
+        try connection.execute(
+            """
+            INSERT INTO \(unsafe: table) SELECT * FROM jsonb_populate_record(
+                NULL::\(unsafe: table), \(PostgresJSON(row.serialized())))
+            ON CONFLICT DO NOTHING
+            """)
     }
 
     private func restoreSigningKey(_ row: JSON, isNew: Bool, over connection: PostgresConnection) throws {
