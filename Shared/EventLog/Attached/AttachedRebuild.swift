@@ -39,7 +39,11 @@ public struct AttachedRebuild<Projection: AttachedProjection> {
     @discardableResult
     public func run(progress: (_ done: Int64, _ all: Int64) -> Void = { _, _ in }) throws -> Int {
         let connection = try PostgresConnection(database)
-        defer { connection.close() }
+        defer {
+            // That a connection has ended the server notices later, and the next rebuild would be refused.
+            _ = try? connection.query("SELECT pg_advisory_unlock_all()")
+            connection.close()
+        }
         let live = tables(projection.name)
         let fresh = tables(projection.name + "_rebuilt")
         let isAlone = try connection.query("SELECT pg_try_advisory_lock(hashtextextended(\("rebuild of " + live.schema), 0))")

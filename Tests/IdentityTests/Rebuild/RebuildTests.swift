@@ -104,7 +104,7 @@ extension ServiceTests {
             let error = #expect(throws: RebuildError.self) { try past.rebuild().run() }
             #expect(error?.description.contains("another rebuild") == true)
             #expect(throws: RebuildError.self) { try past.rebuild().verify() }
-            connection.close()
+            first.unlock(connection)
             _ = try past.rebuild().run()
         }
 
@@ -119,7 +119,7 @@ extension ServiceTests {
             #expect(try past.rebuild().dropOld())
             #expect(try !past.rebuild().dropOld())
             let schemas = try scene.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'identity%' ORDER BY 1")
-            #expect(try schemas.column(String.self) == ["identity", "identity_keys", "identity_sealing"])
+            #expect(try schemas.column(String.self) == ["identity", "identity_keys", "identity_restored", "identity_sealing"])
             #expect(try past.rows() == live)
         }
 

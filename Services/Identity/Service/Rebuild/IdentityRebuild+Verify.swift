@@ -21,7 +21,7 @@ extension IdentityRebuild {
     /// Rebuilds beside the live tables, up to exactly where they are, and compares. Changes nothing. Blocks.
     public func verify(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> [TableReport] {
         let guardian = try lock()
-        defer { guardian.close() }
+        defer { unlock(guardian) }
         let shadow = ShadowSchema("\(schema)_verify", of: schema)
         try shadow.check(over: guardian)
         try shadow.create(for: "", over: guardian)

@@ -63,7 +63,7 @@ public final class IdentityRebuild: Sendable {
     /// Rebuilds and swaps. Blocks; the tables before it stay, in `identity_old`.
     public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> Summary {
         let guardian = try lock()
-        defer { guardian.close() }
+        defer { unlock(guardian) }
         let shadow = ShadowSchema("\(schema)_rebuild", of: schema)
         try shadow.check(over: guardian)
         let origin = try origin(over: guardian)
@@ -99,7 +99,7 @@ public final class IdentityRebuild: Sendable {
     /// Drops the tables that were live before the last rebuild. Returns whether there were any.
     public func dropOld() throws -> Bool {
         let connection = try lock()
-        defer { connection.close() }
+        defer { unlock(connection) }
         let old = ShadowSchema(ShadowSchema("", of: schema).old, of: schema)
         guard try old.exists(over: connection) else { return false }
         try old.drop(over: connection)
@@ -133,6 +133,12 @@ public final class IdentityRebuild: Sendable {
             throw RebuildError("another rebuild of \(schema) is under way")
         }
         return connection
+    }
+
+    /// Gives the lock back at once: that a connection has ended the server notices later, and the next rebuild would be refused.
+    func unlock(_ connection: PostgresConnection) {
+        _ = try? connection.query("SELECT pg_advisory_unlock_all()")
+        connection.close()
     }
 
     /// What a rebuild is made from: one that was begun from something else is begun anew.
