@@ -162,7 +162,6 @@ struct TestGateway {
     let accounts = FakeAccounts()
     let devices = FakeDevices()
     let revocations = FakeRevocations()
-    let users = UserAnswers(partitions: 12)
     let tokens = FakeTokens()
     let metrics = Metrics()
     let logs = LogRecorder()
@@ -182,7 +181,7 @@ struct TestGateway {
         var api = GatewayAPI(
             routing: routing, secret: secret, rates: rates, counter: counter ?? quotas, answers: answers,
             accounts: directory ?? accounts, devices: devices, tokenKeys: tokens.keys, verifier: tokens.verifier(revocations),
-            revocations: revocations, users: users, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
+            revocations: revocations, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
         api.channels = channels
         api.proofRequired = proofRequired
         api.acceptedSecrets = accepted

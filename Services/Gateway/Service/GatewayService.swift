@@ -42,11 +42,9 @@ public struct GatewayService: Sendable {
         let keys = DirectoryKeys(directory, time: time)
         let commands = CommandSender(replies: replies, authenticator: authenticator, keys: keys, sealer: sealer, metrics: metrics)
 
-        // Tokens, who they are of no more, and what their users were told.
-        let users = UserAnswers(partitions: common.partitions)
+        // Tokens, and who they are of no more.
         let revocations = RevocationFollower(
-            log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, answers: users,
-            context: context)
+            log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, context: context)
         let tokenKeys = TokenKeys(PostgresPublishedKeys(pools.quick))
         let verifier = TokenVerifier(
             keys: tokenKeys, revocations: revocations, issuer: configuration.publicURL, audience: configuration.tokenAudience,
@@ -57,8 +55,7 @@ public struct GatewayService: Sendable {
             routing: Routing(secret: configuration.routingSecret), secret: configuration.secret, rates: configuration.rates,
             counter: PostgresQuotas(pools.quick), answers: PostgresAnswers(pools.durable),
             accounts: PostgresAccounts(pools.quick), devices: PostgresDevices(pools.quick), tokenKeys: tokenKeys,
-            verifier: verifier, revocations: revocations, users: users, keys: keys, sealer: sealer, commands: commands,
-            metrics: metrics)
+            verifier: verifier, revocations: revocations, keys: keys, sealer: sealer, commands: commands, metrics: metrics)
         api.acceptedSecrets = configuration.acceptedSecrets
         api.channels = configuration.channels
         api.proofRequired = configuration.proofRequired

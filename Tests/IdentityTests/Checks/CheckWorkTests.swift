@@ -354,19 +354,6 @@ import Testing
         #expect(try scene.opened(reply.boxes?.first, of: request)["email"] == "ada@example.com")
     }
 
-    @Test func `a user is answered with the position that the answer is of, unless others may change it`() throws {
-        let request = try scene.request(ReadUser(user: scene.user))
-        var account = try scene.account()
-        #expect(try scene.reply(to: request, with: scene.records(account)).data?["asOf"] == nil)
-        account.asOf = 17
-        #expect(try scene.reply(to: request, with: scene.records(account)).data?["asOf"] == 17)
-        account.identifiers.append(
-            AccountRecord.Identifier(
-                subject: scene.routing.subject(kind: .phone, canonical: "+12025550148"), channel: .sms,
-                encrypted: scene.key.seal(Array("+12025550148".utf8), as: .identifier), verifiedAt: nil))
-        #expect(try scene.reply(to: request, with: scene.records(account)).data?["asOf"] == nil)
-    }
-
     @Test func `sessions are listed with masked addresses, all of it sealed`() throws {
         let (current, other) = (SessionID.random(), SessionID.random())
         var records = scene.records(try scene.account())

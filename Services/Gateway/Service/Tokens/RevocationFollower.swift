@@ -5,14 +5,13 @@ public import Runtime
 import Synchronization
 
 /// Follows `identity.events` on a thread of its own and tells which sessions have ended: first from Identity's projection as of
-/// its checkpoints, then from every event behind them. What users were told about themselves is forgotten with each event of theirs.
+/// its checkpoints, then from every event behind them.
 public final class RevocationFollower: Component, Revocations {
     public let name = "revocations"
     private let log: any EventLog
     private let authenticator: RecordAuthenticator
     private let database: PostgresConnection.Configuration
     private let pool: PostgresPool
-    private let answers: UserAnswers
     private let context: ServiceContext
     private let memory = RevocationMemory()
     private let wakeable = Wakeable()
@@ -24,13 +23,12 @@ public final class RevocationFollower: Component, Revocations {
     /// - Parameter pool: is asked while the log cannot be followed.
     public init(
         log: any EventLog, authenticator: RecordAuthenticator, database: PostgresConnection.Configuration, pool: PostgresPool,
-        answers: UserAnswers, context: ServiceContext
+        context: ServiceContext
     ) {
         self.log = log
         self.authenticator = authenticator
         self.database = database
         self.pool = pool
-        self.answers = answers
         self.context = context
         context.readiness.expect(Self.part)
     }
@@ -99,7 +97,6 @@ public final class RevocationFollower: Component, Revocations {
             consumer.follow(place, from: reader.position.start)
             readers[place] = reader
         }
-        answers.begin(at: Dictionary(uniqueKeysWithValues: readers.map { ($0.partition, $1.position.offset) }))
         var behind = Set(readers.keys)
         while !stop.isRaised {
             let asked = ContinuousClock.now
@@ -120,7 +117,6 @@ public final class RevocationFollower: Component, Revocations {
             }
             guard consumer.isAvailable, behind.isEmpty else { continue }
             memory.isUpToDate(at: asked)
-            answers.isUpToDate(at: asked)
             context.readiness.set(Self.part, ready: true)
         }
     }
@@ -137,7 +133,6 @@ public final class RevocationFollower: Component, Revocations {
                         envelope.offset, of: envelope.partition, behind: reader?.position, in: log, authenticator: authenticator)
                 else { throw error }
             }
-            answers.read(envelope)
         }
     }
 

@@ -1,4 +1,3 @@
-internal import EventLog
 internal import EventSchema
 internal import Postgres
 internal import Projections
@@ -93,10 +92,9 @@ struct AccountDirectory: Sendable {
     private func users(_ request: Request) -> SQL {
         """
         SELECT account.id, credential_version, profile_version, disabled, account.created_at, groups, data_key, key.wrapped,
-            password_hash, profile, checkpoint.position
+            password_hash, profile
         FROM \(unsafe: schema).users AS account
         JOIN \(unsafe: keySchema).data_keys AS key ON key.id = account.data_key AND key.wrapped IS NOT NULL
-        LEFT JOIN \(unsafe: schema).checkpoints AS checkpoint ON checkpoint.partition = account.partition
         WHERE account.id IN (\(wanted(request))) AND erased_at IS NULL AND password_hash IS NOT NULL
         """
     }
@@ -141,9 +139,7 @@ struct AccountDirectory: Sendable {
         return AccountRecord(
             user: user, credentialVersion: try row.decode(1), profileVersion: try row.decode(2), isDisabled: try row.decode(3),
             createdAt: Timestamp(try row.decode(4, as: PostgresTimestamp.self)), groups: try row.decode(5), key: key,
-            passwordHash: hash, profile: try row.decode(9, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) },
-            // What is read after this statement is no older.
-            asOf: try row.decode(10, as: String?.self).flatMap { ChainPosition(encoded: $0) }?.offset)
+            passwordHash: hash, profile: try row.decode(9, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) })
     }
 
     private func onboarding(in row: PostgresRow) throws(PostgresError) -> OnboardingRecord? {

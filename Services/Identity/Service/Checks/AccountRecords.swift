@@ -19,8 +19,6 @@ struct AccountRecord: Sendable {
     var key: DataKey
     var passwordHash: Ciphertext
     var profile: Ciphertext?
-    /// The offset after the last event of the user's partition that all of this knows of.
-    var asOf: Int64?
     var identifiers: [Identifier] = []
 
     var reference: AccountReference { AccountReference(user: user, credentialVersion: credentialVersion) }

@@ -32,15 +32,9 @@ extension CheckWork {
 
     func user(_ read: ReadUser, _ message: InboxMessage, _ records: AccountDirectory.Records) throws(Stop) -> Outcome {
         guard let account = records.users[read.user], !account.isDisabled else { throw .unauthenticated }
-        var data: JSONObject = ["user": account.summary.answer]
-        // A gateway may answer from its memory until the next event of this home: what others say of the user it would not notice.
-        let home = routing.routingKey(of: read.user)
-        if let asOf = account.asOf, account.identifiers.allSatisfy({ $0.subject.routingKey == home }) {
-            data["asOf"] = .integer(asOf)
-        }
         return .reply(
             Reply(
-                outcome: .ok, data: .object(data),
+                outcome: .ok, data: ["user": account.summary.answer],
                 boxes: [seal(account.person.json, for: message)].compactMap(\.self)))
     }
 

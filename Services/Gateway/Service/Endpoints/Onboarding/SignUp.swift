@@ -40,7 +40,7 @@ struct SignUp: Sendable {
         guard let code = form.code else { return nil }
         let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
         let command = try await confirm.command(form.identifier, code, purpose, request, context)
-        if let error = APIError(try await confirm.reply(to: command)) { throw error }
+        if let error = APIError(try await services.commands.reply(to: command)) { throw error }
         return command.id
     }
 

@@ -7,16 +7,11 @@ struct OwnUser: Sendable {
     let services: EndpointServices
 
     @Sendable func read(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let user = try context.caller().user
-        let home = services.routing.routingKey(of: user)
-        if let known = services.users.answer(to: user, at: home) { return known }
-        let reply = try await services.commands.reply(
-            to: OutgoingCommand(ReadUser(user: user), to: home, for: request, context, answer: Self.user))
-        let answer = Self.user(reply)
-        if reply.outcome == .ok, let position = reply.data?["asOf"]?.int64 {
-            services.users.keep(answer, to: user, at: home, asOf: position)
-        }
-        return answer
+        let caller = try context.caller()
+        return try await services.commands.ask(
+            OutgoingCommand(
+                ReadUser(user: caller.user), to: services.routing.routingKey(of: caller.user), for: request, context,
+                answer: Self.user))
     }
 
     @Sendable func update(_ request: Request, _ context: RequestContext) async throws -> Response {

@@ -18,7 +18,6 @@ struct ProfileUpdate: Sendable {
             return OutgoingCommand(
                 CheckProfile(target: target, patch: sealed), to: routingKey, id: id, for: request, context, answer: answer)
         }
-        services.users.changed(routingKey)
         return answer(reply)
     }
 

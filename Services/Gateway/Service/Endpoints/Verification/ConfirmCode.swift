@@ -13,15 +13,7 @@ struct ConfirmCode: Sendable {
         let isReset = body["purpose"]?.string == Purpose.passwordReset.rawValue
         try await services.admit(request, context, to: isReset ? .verifyResetCode : .confirm)
         let (identifier, code, purpose) = try read(body)
-        let command = try await command(identifier, code, purpose, request, context)
-        return command.answer(try await reply(to: command))
-    }
-
-    /// A right code may have stamped the address of a user.
-    func reply(to command: OutgoingCommand) async throws -> Reply {
-        let reply = try await services.commands.reply(to: command)
-        services.users.changed(command.routingKey)
-        return reply
+        return try await services.commands.ask(command(identifier, code, purpose, request, context))
     }
 
     /// The command that asks Verification. Whether account and device are looked up depends on the request alone.

@@ -25,7 +25,6 @@ struct ResetPassword: Sendable {
         let outgoing = OutgoingCommand(
             command, about: subject, for: request, context, answer: OutgoingCommand.plainly(.success(message: Self.message)))
         let reply = try await services.passwords.ask { try await services.commands.reply(to: outgoing) }
-        services.users.changed(outgoing.routingKey)
         return outgoing.answer(await services.settled(reply))
     }
 }
