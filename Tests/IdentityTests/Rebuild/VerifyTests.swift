@@ -75,7 +75,7 @@ extension ServiceTests {
             _ = try past.rebuild().verify()
             #expect(try past.rows() == rows)
             let schemas = try scene.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'identity%' ORDER BY 1")
-            #expect(try schemas.column(String.self) == ["identity", "identity_keys", "identity_sealing"])
+            #expect(try schemas.column(String.self) == ["identity", "identity_keys", "identity_restored", "identity_sealing"])
         }
     }
 }
