@@ -81,7 +81,7 @@ import Testing
         let ended = Collector<Bool>()
         var router = echoRouter()
         router.get("/slow") { _, context in
-            #expect(context.remaining > .zero)
+            #expect(context.remaining <= .milliseconds(50))
             try? await Task.sleep(for: .seconds(600))
             ended.add(Task.isCancelled)
             return .text("too late")
