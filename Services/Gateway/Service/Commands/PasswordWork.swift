@@ -12,6 +12,7 @@ final class PasswordWork: Sendable {
     private struct State {
         var underWay = 0
         var limit = Double(PasswordWork.first)
+        var isFull: Bool { Double(underWay) >= limit.rounded(.down) }
     }
 
     /// How long what is let in should take.
@@ -46,14 +47,14 @@ final class PasswordWork: Sendable {
 
     /// Throws `UNAVAILABLE` where one more would be too many.
     func check() throws(APIError) {
-        if state.withLock({ Double($0.underWay) >= $0.limit.rounded(.down) }) { throw refusal }
+        if state.withLock({ $0.isFull }) { throw refusal }
     }
 
     /// Asks for something that hashes a password. Throws `UNAVAILABLE` where one more would be too many.
     func ask(_ command: () async throws -> Reply) async throws -> Reply {
         let start = now()
         let place = state.withLock { state -> Int? in
-            guard Double(state.underWay) < state.limit.rounded(.down) else { return nil }
+            guard !state.isFull else { return nil }
             state.underWay += 1
             return state.underWay
         }

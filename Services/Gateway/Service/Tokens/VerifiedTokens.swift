@@ -34,6 +34,6 @@ final class VerifiedTokens: Sendable {
     ///   - expiry: seconds since 1970-01-01.
     ///   - keys: the version of the keys that it was checked with.
     func keep(_ caller: Caller, of token: Digest, until expiry: Int64, keys: Int) {
-        memory.withLock { _ = $0.insert(Entry(caller: caller, expiry: expiry, keys: keys), for: token) }
+        memory.withLock { $0.insert(Entry(caller: caller, expiry: expiry, keys: keys), for: token) }
     }
 }
