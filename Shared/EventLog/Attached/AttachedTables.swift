@@ -108,8 +108,3 @@ struct AttachedTables<Projection: AttachedProjection> {
 
 /// The stored checkpoint is not the one that events follow.
 private struct CheckpointConflict: Error {}
-
-extension EventEnvelope {
-    /// Whether the log itself wrote it: it says nothing to a domain.
-    var isOfLog: Bool { LogRecordType.amongEvents.contains(body.type) }
-}

@@ -112,17 +112,12 @@ extension DecisionLoop {
     }
 
     private mutating func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
-        if skipped.contains(EventPlace(own, envelope.offset)) { return nil }
-        switch envelope.body.type {
-        case LogRecordType.passed, LogRecordType.repeated, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return nil
-        default:
-            do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
-                poison = PoisonedPlace(event: EventPlace(own, envelope.offset), behind: chain.position)
-                throw LogError(
-                    .unreadable,
-                    "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)"
-                )
-            }
+        if envelope.isOfLog || skipped.contains(EventPlace(own, envelope.offset)) { return nil }
+        do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
+            poison = PoisonedPlace(event: EventPlace(own, envelope.offset), behind: chain.position)
+            throw LogError(
+                .unreadable,
+                "\(own) has an event at offset \(envelope.offset) that this version cannot read: \(error.type), \(error.reason)")
         }
     }
 
@@ -292,9 +287,9 @@ extension DecisionLoop {
 
     private mutating func work(of message: InboxMessage) throws(LogError) -> OpenInput<Domain.Input>.Work {
         switch message.type {
-        case LogRecordType.probe, LogRecordType.passed, LogRecordType.macKeyIntroduced, LogRecordType.skipped: return .skip
         case LogRecordType.repeated: return domain.owesAnswer(to: message) ? .tell(Answer(data: message.data)) : .skip
-        default: break
+        case LogRecordType.probe: return .skip
+        default: if LogRecordType.amongEvents.contains(message.type) { return .skip }
         }
         switch domain.read(message) {
         case .input(let input): return .input(input)

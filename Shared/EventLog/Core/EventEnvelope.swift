@@ -56,6 +56,9 @@ public struct EventEnvelope: Hashable, Sendable {
 }
 
 extension EventEnvelope {
+    /// Whether the log itself wrote it: it says nothing to a domain.
+    public var isOfLog: Bool { LogRecordType.amongEvents.contains(body.type) }
+
     /// Reads the headers of an event. `nil` when it is not one that Latchkey's writers write.
     init?(_ record: Record) {
         var headers = HeaderWalk(record.headers)

@@ -10,7 +10,7 @@ enum EndedSessions {
     /// Fails with `.unreadable` for an event that this version does not know: it may end a session.
     static func named(in envelope: EventEnvelope) throws(LogError) -> [SessionID] {
         // What the log itself writes into chains.
-        if LogRecordType.amongEvents.contains(envelope.body.type) || harmless.contains(envelope.body.type) {
+        if envelope.isOfLog || harmless.contains(envelope.body.type) {
             return []
         }
         let event: IdentityEvent

@@ -30,7 +30,7 @@ struct ReplaySource: Sendable {
     func event(
         of envelope: EventEnvelope, after position: ChainPosition?, _ skipped: inout Int
     ) throws(LogError) -> IdentityEvent? {
-        if LogRecordType.amongEvents.contains(envelope.body.type) { return nil }
+        if envelope.isOfLog { return nil }
         let unreadable: UnreadableBody
         do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch { unreadable = error }
         if try SkippedEvents.contains(
