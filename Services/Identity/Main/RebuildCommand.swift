@@ -50,7 +50,7 @@ enum RebuildCommand {
             "\(summary.events) events in \(decimal(meter.elapsed)) s, \(rate) per second"
                 + (summary.resumed ? "; what was replayed before was kept" : ""),
             "\(summary.void) void records, \(summary.skipped) events skipped",
-            "the projection stood still for \(milliseconds(summary.pause)) ms",
+            "the projection stood still for \(Interval(summary.pause).milliseconds) ms",
             "\(summary.erasedUsers) users are erased",
         ]
         if summary.destroyedKeys > 0 {
@@ -77,10 +77,6 @@ enum RebuildCommand {
         let isEqual = reports.allSatisfy(\.isEqual)
         print(isEqual ? "no difference" : "the live tables are not what the log says")
         return isEqual ? 0 : ExitStatus.failure
-    }
-
-    static func milliseconds(_ duration: Duration) -> Int64 {
-        duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 
     private static func decimal(_ seconds: Double) -> String {

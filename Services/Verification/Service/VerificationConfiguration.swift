@@ -51,10 +51,3 @@ extension SettingType where Value == Rate {
             parse: { text in Rate(text).flatMap { $0.window <= .seconds(86_400) ? $0 : nil } }, render: { $0.description })
     }
 }
-
-extension Interval {
-    fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        self.init(milliseconds: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
-    }
-}

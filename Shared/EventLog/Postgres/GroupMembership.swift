@@ -1,4 +1,5 @@
 import EventLog
+import EventSchema
 import Postgres
 
 /// One consumer's part in its group.
@@ -31,12 +32,11 @@ struct GroupMembership {
 
     /// A heartbeat, and what it tells.
     mutating func attend(over connection: PostgresConnection) throws(PostgresError) -> Changes {
-        let lifetime = configuration.memberLifetime.components
-        let milliseconds = lifetime.seconds * 1_000 + lifetime.attoseconds / 1_000_000_000_000_000
+        let lifetime = Interval(configuration.memberLifetime)
         let answer = try connection.query(
             """
             SELECT was_member, held, surplus FROM log.attend(
-                \(group.name), \(topic), \(member), \(client), \(givenBack.map { Int16($0) }), \(milliseconds))
+                \(group.name), \(topic), \(member), \(client), \(givenBack.map { Int16($0) }), \(lifetime.milliseconds))
             """
         ).decode(Bool.self, [Int16].self, [Int16].self)
         guard let (wasMember, holds, surplus) = answer.first else {

@@ -22,6 +22,12 @@ public struct Interval: Hashable, Comparable, Sendable {
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// What is less than a millisecond is left out.
+    public init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(milliseconds: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    }
+
     public static let zero = Interval(milliseconds: 0)
     public static func milliseconds(_ count: Int64) -> Interval { Interval(milliseconds: count) }
     public static func seconds(_ count: Int64) -> Interval { Interval(milliseconds: count * 1_000) }

@@ -108,11 +108,7 @@ public struct AuditOperations: Sendable {
     }
 
     /// The clock of this machine.
-    static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    static var now: Timestamp { Timestamp(milliseconds: WallClock.now()) }
 
     /// Beside the output.
     static func say(_ text: String) { StandardStream.write("identity audit: \(text)\n", to: STDERR_FILENO) }

@@ -108,7 +108,7 @@ struct AuditArguments: Equatable, Sendable {
     /// RFC 3339, a day, or how long ago.
     private static func time(_ text: String, _ option: String, now: Timestamp) throws(Fault) -> Timestamp {
         if let ago = DurationText.parse(text) {
-            return now - .milliseconds(ago.components.seconds * 1_000 + ago.components.attoseconds / 1_000_000_000_000_000)
+            return now - Interval(ago)
         }
         guard let time = ImportLine.time(in: text) ?? Timestamp(rfc3339: text + "T00:00:00.000Z") else {
             throw Fault("\(option) is a time such as 2026-01-31T12:00:00Z, a day such as 2026-01-31, or how long ago: 2h, 30m")

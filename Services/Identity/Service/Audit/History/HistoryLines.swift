@@ -134,11 +134,7 @@ struct HistoryLines {
 
     private static func local(_ time: Timestamp) -> String { stamp(time, "%Y-%m-%d %H:%M:%S") }
 
-    private static func zone() -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return stamp(Timestamp(milliseconds: Int64(now.tv_sec) * 1_000), "%Z")
-    }
+    private static func zone() -> String { stamp(AuditOperations.now, "%Z") }
 
     private static func stamp(_ time: Timestamp, _ form: String) -> String {
         var seconds = time_t(time.milliseconds / 1_000)
