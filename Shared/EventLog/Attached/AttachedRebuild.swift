@@ -40,23 +40,20 @@ public struct AttachedRebuild<Projection: AttachedProjection> {
     public func run(progress: (_ done: Int64, _ all: Int64) -> Void = { _, _ in }) throws -> Int {
         let connection = try PostgresConnection(database)
         defer {
-            // That a connection has ended the server notices later, and the next rebuild would be refused.
-            _ = try? connection.query("SELECT pg_advisory_unlock_all()")
+            connection.releaseLocks()
             connection.close()
         }
         let live = tables(projection.name)
         let fresh = tables(projection.name + "_rebuilt")
-        let isAlone = try connection.query("SELECT pg_try_advisory_lock(hashtextextended(\("rebuild of " + live.schema), 0))")
-            .column(Bool.self)
-        guard isAlone == [true] else { throw Failure.alreadyRunning(live.schema) }
+        guard try connection.tryLock("rebuild of \(live.schema)") else { throw Failure.alreadyRunning(live.schema) }
         try live.prepare(over: connection)
         try connection.execute("DROP SCHEMA IF EXISTS \(unsafe: fresh.schema) CASCADE")
         try fresh.prepare(over: connection)
 
-        var reading = try Reading(projection.topics, ChainScan(log, authenticator: authenticator, client: projection.name))
-        defer { reading.scan.close() }
-        reading.since = since
-        try reading.take(into: fresh, upTo: reading.ends(), over: connection, progress: progress)
+        let scan = try ChainScan(log, authenticator: authenticator, client: projection.name)
+        defer { scan.close() }
+        var reading = Reading(scan: scan, since: since)
+        try reading.take(into: fresh, upTo: scan.ends(of: projection.topics), over: connection, progress: progress)
         try swap(live, for: fresh, &reading, over: connection)
         try connection.execute("DROP SCHEMA \(unsafe: live.schema + "_replaced") CASCADE")
         return reading.count
@@ -83,27 +80,10 @@ public struct AttachedRebuild<Projection: AttachedProjection> {
 
     /// How far the log is read.
     private struct Reading {
-        let topics: [Topic]
         let scan: ChainScan
-        var since: Timestamp?
+        let since: Timestamp?
         var positions: [TopicPartition: ChainPosition] = [:]
         var count = 0
-
-        init(_ topics: [Topic], _ scan: ChainScan) throws {
-            self.topics = topics
-            self.scan = scan
-        }
-
-        func ends() throws(LogError) -> [TopicPartition: Int64] {
-            var ends: [TopicPartition: Int64] = [:]
-            for topic in topics {
-                for partition in 0..<scan.partitions(of: topic) {
-                    let place = TopicPartition(topic, partition)
-                    ends[place] = try scan.end(of: place)
-                }
-            }
-            return ends
-        }
 
         mutating func take(
             into tables: AttachedTables<Projection>, upTo ends: [TopicPartition: Int64], over connection: PostgresConnection,

@@ -60,6 +60,11 @@ public final class ChainScan {
     /// Where the partition ends now: the offset that the next record will get.
     public func end(of partition: TopicPartition) throws(LogError) -> Int64 { try consumer.bounds(of: partition).upperBound }
 
+    /// Where all partitions of these topics end now.
+    public func ends(of topics: [Topic]) throws(LogError) -> [TopicPartition: Int64] {
+        try consumer.ends(of: topics, partitions: description.partitions)
+    }
+
     /// Starts to read a partition, or starts over.
     ///
     /// - Parameters:

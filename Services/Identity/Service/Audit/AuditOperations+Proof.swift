@@ -79,10 +79,8 @@ extension AuditOperations {
         do throws(PostgresError) {
             let connection = try PostgresConnection(access.database)
             defer { connection.close() }
-            let rows = try connection.query("SELECT partition::int8, position FROM identity.checkpoints")
-                .decode(Int.self, String.self)
-            for (partition, text) in rows {
-                guard let position = ChainPosition(encoded: text), position.head.sequence > 0 else { continue }
+            for (partition, position) in try ShadowStore.positions(in: "identity", over: connection)
+            where position.head.sequence > 0 {
                 expectations[TopicPartition(.identityEvents, partition)] = [
                     ChainExpectation(
                         sequence: position.head.sequence, hash: position.head.hash, offset: position.head.offset,

@@ -7,13 +7,13 @@ extension IdentityRebuild {
     public struct TableReport: Equatable, Sendable {
         public var table: String
         /// Rows that were compared.
-        public var rows: Int
+        public var rows = 0
         /// Rows that only the rebuild has, that only the live table has, and that differ.
-        public var missing: Int
-        public var surplus: Int
-        public var changed: Int
+        public var missing = 0
+        public var surplus = 0
+        public var changed = 0
         /// Keys of the first of them, in hexadecimal digits.
-        public var keys: [String]
+        public var keys: [String] = []
 
         public var isEqual: Bool { missing + surplus + changed == 0 }
     }
@@ -40,13 +40,10 @@ extension IdentityRebuild {
             var reports = [report(on: live, rebuilt: try store.checkpoints(over: guardian))]
             for table in ShadowSchema.tables.sorted() {
                 progress(Progress(phase: "comparing \(table)", done: 0, total: nil))
-                let difference = try guardian.transaction { guardian in
+                let report = try guardian.transaction { guardian in
                     try ProjectionComparison.compare(table, rebuilt: (shadow.name, guardian), live: (schema, snapshot))
                 }
-                reports.append(
-                    TableReport(
-                        table: table, rows: difference.rows, missing: difference.missing, surplus: difference.surplus,
-                        changed: difference.changed, keys: difference.keys))
+                reports.append(report)
             }
             return reports
         }
@@ -62,7 +59,6 @@ extension IdentityRebuild {
     private func report(on live: [Int: ChainPosition], rebuilt: [Int: ChainPosition]) -> TableReport {
         let wrong = live.filter { $0.value.offset > 0 && rebuilt[$0.key]?.head != $0.value.head }.map(\.key).sorted()
         return TableReport(
-            table: "checkpoints", rows: live.count, missing: 0, surplus: 0, changed: wrong.count,
-            keys: wrong.prefix(3).map { "partition \($0)" })
+            table: "checkpoints", rows: live.count, changed: wrong.count, keys: wrong.prefix(3).map { "partition \($0)" })
     }
 }

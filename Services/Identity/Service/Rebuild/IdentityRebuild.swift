@@ -127,17 +127,15 @@ public final class IdentityRebuild: Sendable {
     /// A connection that holds the lock of rebuilds for as long as it lives.
     func lock() throws -> PostgresConnection {
         let connection = try PostgresConnection(database)
-        let rows = try connection.query("SELECT pg_try_advisory_lock(hashtextextended(\("rebuild of " + schema), 0))")
-        guard try rows.column(Bool.self) == [true] else {
+        guard try connection.tryLock("rebuild of \(schema)") else {
             connection.close()
             throw RebuildError("another rebuild of \(schema) is under way")
         }
         return connection
     }
 
-    /// Gives the lock back at once: that a connection has ended the server notices later, and the next rebuild would be refused.
     func unlock(_ connection: PostgresConnection) {
-        _ = try? connection.query("SELECT pg_advisory_unlock_all()")
+        connection.releaseLocks()
         connection.close()
     }
 
@@ -152,11 +150,7 @@ public final class IdentityRebuild: Sendable {
     func ends() throws -> [Int: Int64] {
         let scan = try source.scan("rebuild")
         defer { scan.close() }
-        var ends: [Int: Int64] = [:]
-        for partition in 0..<scan.partitions(of: .identityEvents) {
-            ends[partition] = try scan.end(of: TopicPartition(.identityEvents, partition))
-        }
-        return ends
+        return Dictionary(uniqueKeysWithValues: try scan.ends(of: [.identityEvents]).map { ($0.partition, $1) })
     }
 
     private func examine(_ summary: inout Summary, over connection: PostgresConnection) throws {

@@ -2,21 +2,7 @@ internal import Crypto
 internal import Postgres
 
 /// Compares two schemas row by row, each over its own connection: rows come in the order of their keys, a few at a time.
-struct ProjectionComparison {
-    /// What differs in one table.
-    struct Difference: Equatable, Sendable {
-        var table: String
-        var rows = 0
-        /// Rows that only a rebuild has, that only the live table has, and that say something else there.
-        var missing = 0
-        var surplus = 0
-        var changed = 0
-        /// The first of their keys.
-        var keys: [String] = []
-
-        var isNone: Bool { missing + surplus + changed == 0 }
-    }
-
+enum ProjectionComparison {
     private struct Row {
         var key: [UInt8]
         var digest: [UInt8]
@@ -34,27 +20,27 @@ struct ProjectionComparison {
     /// Both connections are in a transaction.
     static func compare(
         _ table: String, rebuilt: (String, PostgresConnection), live: (String, PostgresConnection)
-    ) throws -> Difference {
-        var difference = Difference(table: table)
+    ) throws -> IdentityRebuild.TableReport {
+        var report = IdentityRebuild.TableReport(table: table)
         var left = try Cursor(table, of: rebuilt.0, over: rebuilt.1)
         var right = try Cursor(table, of: live.0, over: live.1)
         var (a, b) = (try left.next(), try right.next())
         func note(_ key: [UInt8]) {
-            if difference.keys.count < keysShown { difference.keys.append(Hex.encode(key)) }
+            if report.keys.count < keysShown { report.keys.append(Hex.encode(key)) }
         }
         while a != nil || b != nil {
-            difference.rows += 1
+            report.rows += 1
             if let one = a, b.map({ one.key.lexicographicallyPrecedes($0.key) }) ?? true {
-                difference.missing += 1
+                report.missing += 1
                 note(one.key)
                 a = try left.next()
             } else if let other = b, a.map({ other.key.lexicographicallyPrecedes($0.key) }) ?? true {
-                difference.surplus += 1
+                report.surplus += 1
                 note(other.key)
                 b = try right.next()
             } else {
                 if let one = a, one.digest != b?.digest {
-                    difference.changed += 1
+                    report.changed += 1
                     note(one.key)
                 }
                 (a, b) = (try left.next(), try right.next())
@@ -62,7 +48,7 @@ struct ProjectionComparison {
         }
         try left.close()
         try right.close()
-        return difference
+        return report
     }
 
     /// The rows of a table in the order of their keys.

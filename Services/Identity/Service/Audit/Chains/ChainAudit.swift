@@ -74,14 +74,7 @@ struct ChainAudit: Sendable {
     private func ends(_ description: LogDescription) throws(LogError) -> [TopicPartition: Int64] {
         let consumer = try log.makeConsumer(client: "audit", group: nil)
         defer { consumer.close() }
-        var ends: [TopicPartition: Int64] = [:]
-        for topic in Self.topics + [.keys] {
-            for partition in 0..<topic.partitions(of: description.partitions) {
-                let place = TopicPartition(topic, partition)
-                ends[place] = try consumer.bounds(of: place).upperBound
-            }
-        }
-        return ends
+        return try consumer.ends(of: Self.topics + [.keys], partitions: description.partitions)
     }
 
     private func outcome(
