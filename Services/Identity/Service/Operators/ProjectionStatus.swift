@@ -36,9 +36,7 @@ public struct ProjectionStatus: Sendable {
     }
 
     public func partitions() throws -> [Partition] {
-        let connection = try PostgresConnection(access.database)
-        defer { connection.close() }
-        let positions = try ShadowStore.positions(in: schema, over: connection)
+        let positions = try positions()
         let scan = try source.scan("status")
         defer { scan.close() }
         return try (0..<scan.partitions(of: .identityEvents)).map { number in
@@ -48,17 +46,21 @@ public struct ProjectionStatus: Sendable {
             let end = try scan.end(of: partition)
             return Partition(
                 partition: number, offset: offset, events: events, lag: max(0, end - offset), void: offset - events,
-                poison: try poison(in: partition, from: position, upTo: end))
+                poison: try poison(in: partition, from: position))
         }
     }
 
+    private func positions() throws -> [Int: ChainPosition] {
+        let connection = try PostgresConnection(access.database)
+        defer { connection.close() }
+        return try ShadowStore.positions(in: schema, over: connection)
+    }
+
     /// The first event behind a position that cannot be read and is not skipped.
-    private func poison(
-        in partition: TopicPartition, from position: ChainPosition?, upTo end: Int64
-    ) throws(LogError) -> PoisonEvent? {
+    private func poison(in partition: TopicPartition, from position: ChainPosition?) throws(LogError) -> PoisonEvent? {
         let scan = try source.scan("status")
         defer { scan.close() }
-        scan.follow(partition, from: position, upTo: end)
+        scan.follow(partition, from: position, upTo: try scan.end(of: partition))
         var skipped = 0
         var before = position
         while !scan.isDone {
@@ -98,14 +100,14 @@ public struct ProjectionStatus: Sendable {
     /// Has every reader pass over the event at which a partition stands still: an event says so, with the reason. It names the
     /// head of the chain like every other, so it is valid only if nobody else has written meanwhile.
     public func skip(_ offset: Int64, ofPartition number: Int, reason: String) throws -> Answer {
-        guard let stuck = try partitions().first(where: { $0.partition == number })?.poison, stuck.offset == offset else {
-            return .noPoison
-        }
+        guard try (0..<access.log.describe().partitions).contains(number) else { return .noPoison }
         let partition = TopicPartition(.identityEvents, number)
+        let position = try positions()[number]
+        guard let stuck = try poison(in: partition, from: position), stuck.offset == offset else { return .noPoison }
         let producer = try access.log.makeProducer(client: "operator")
         defer { producer.close() }
         for _ in 0..<20 {
-            let (head, last) = try end(of: partition)
+            let (head, last) = try end(of: partition, from: position)
             guard let last else { return .noPoison }
             var chain = try ChainWriter(
                 partition, after: head, authenticator: access.authenticator, writer: MessageID.random().text)
@@ -118,18 +120,20 @@ public struct ProjectionStatus: Sendable {
             }
             producer.flush(within: .seconds(10))
             let isSkipped = try SkippedEvents.contains(
-                offset, of: partition, behind: nil, in: access.log, authenticator: access.authenticator)
+                offset, of: partition, behind: position, in: access.log, authenticator: access.authenticator)
             if isSkipped { return .done }
             if let error = failure.withLock({ $0 }) { throw error }
         }
         return .contended
     }
 
-    /// The head of a chain, and its event.
-    private func end(of partition: TopicPartition) throws(LogError) -> (ChainHead, EventEnvelope?) {
+    /// The head of a chain, and its event where that is behind the position.
+    private func end(
+        of partition: TopicPartition, from position: ChainPosition?
+    ) throws(LogError) -> (ChainHead, EventEnvelope?) {
         let scan = try source.scan("operator")
         defer { scan.close() }
-        scan.follow(partition, upTo: try scan.end(of: partition))
+        scan.follow(partition, from: position, upTo: try scan.end(of: partition))
         var last: EventEnvelope?
         while !scan.isDone { for batch in try scan.next(within: .seconds(1)) { last = batch.events.last ?? last } }
         guard let position = scan.position(of: partition) else {
