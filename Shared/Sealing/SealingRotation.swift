@@ -25,17 +25,14 @@ public struct SealingRotation: Sendable {
 
     /// - Returns: the new key: its name, and when senders begin to use it. By then every instance holds its pair.
     public func run() throws -> SealingKeyPublished {
-        let consumer = try log.makeConsumer(client: "operator", group: nil)
-        defer { consumer.close() }
-        try authenticator.readIntroductions(with: consumer, within: patience)
-        let producer = try log.makeProducer(client: "operator")
-        defer { producer.close() }
+        let handles = try OperatorHandles(log: log, authenticator: authenticator, patience: patience)
+        defer { handles.close() }
         let probe = OutgoingRecord.probe(of: TopicPartition(.replies, 0), by: store.service, authenticator)
-        let now = try producer.append(probe, within: patience).time
+        let now = try handles.producer.append(probe, within: patience).time
         let connection = try PostgresConnection(database)
         defer { connection.close() }
         let key = try store.drawOutOfTurn(over: connection, at: now)
-        try producer.append(KeyRecord.publishing(key, at: now, by: authenticator), within: patience)
+        try handles.producer.append(KeyRecord.publishing(key, at: now, by: authenticator), within: patience)
         return key
     }
 }

@@ -101,15 +101,8 @@ enum Identity {
             ? 0 : ExitStatus.failure
     }
 
-    private static let sealing = Subcommand<IdentityConfiguration>(
-        "sealing", "rotate: everybody seals to a new key of Identity from now on; what was sealed before opens as long as ever."
-    ) { configuration, _, arguments in
-        guard arguments == ["rotate"] else { return ExitStatus.usage("identity sealing rotate") }
-        let key = try await BlockingPool.runOnce(name: "subcommand") {
-            try IdentityService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common))
-        }
-        print("\(key) is sealed to from now on")
-        return 0
+    private static let sealing = Subcommand<IdentityConfiguration>.sealing("identity", of: "Identity") { configuration in
+        "\(try IdentityService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common)))"
     }
 
     private static let daily = Subcommand<IdentityConfiguration>(

@@ -30,16 +30,8 @@ enum Notifier {
         return 0
     }
 
-    private static let sealing = Subcommand<NotifierConfiguration>(
-        "sealing",
-        "rotate: everybody seals to a new key of the Notifier from now on; what was sealed before opens as long as ever."
-    ) { configuration, _, arguments in
-        guard arguments == ["rotate"] else { return ExitStatus.usage("notifier sealing rotate") }
-        let key = try await BlockingPool.runOnce(name: "subcommand") {
-            try NotifierService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common))
-        }
-        print("\(key) is sealed to from now on")
-        return 0
+    private static let sealing = Subcommand<NotifierConfiguration>.sealing("notifier", of: "the Notifier") { configuration in
+        "\(try NotifierService.rotateSealingKey(configuration, log: ConfiguredLog.make(configuration.common)))"
     }
 
     private static let failed = Subcommand<NotifierConfiguration>(

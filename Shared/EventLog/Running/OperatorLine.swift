@@ -1,4 +1,3 @@
-internal import Crypto
 public import EventLog
 public import EventSchema
 internal import Runtime
@@ -21,11 +20,9 @@ public final class OperatorLine {
         }
     }
 
-    private let consumer: any LogConsumer
-    private let producer: any LogProducer
+    private let handles: OperatorHandles
     private let authenticator: RecordAuthenticator
     private let partitions: Int
-    private let address: ReplyAddress
     /// How long an answer to one command is waited for. The command is dropped after that.
     private let patience: Interval
 
@@ -33,31 +30,23 @@ public final class OperatorLine {
         partitions = try log.describe().partitions
         self.authenticator = authenticator
         self.patience = patience
-        // Nothing secret is told to operators, so nobody keeps the other half.
-        address = ReplyAddress(
-            partition: 0, process: Random.bytes(16), publicKey: KeyPair.random().publicKey, request: Random.bytes(16))
-        consumer = try log.makeConsumer(client: "operator", group: nil)
+        handles = try OperatorHandles(
+            log: log, authenticator: authenticator, patience: .milliseconds(patience.milliseconds))
         do throws(LogError) {
-            try authenticator.readIntroductions(with: consumer, within: .milliseconds(patience.milliseconds))
-            producer = try log.makeProducer(client: "operator")
-            let replies = TopicPartition(.replies, Int(address.partition))
-            consumer.follow(replies, from: try consumer.bounds(of: replies).upperBound)
+            handles.consumer.follow(handles.replies, from: try handles.consumer.bounds(of: handles.replies).upperBound)
         } catch {
-            consumer.close()
+            handles.close()
             throw error
         }
     }
 
-    public func close() {
-        producer.close()
-        consumer.close()
-    }
+    public func close() { handles.close() }
 
     /// Sends all of them at once, and waits for their answers. Those that nobody has answered are missing.
     public func ask(_ requests: [Request]) throws -> [MessageID: Reply] {
         let outcomes = Mailbox<LogError>()
         for request in requests {
-            producer.append(record(of: request)) { result in
+            handles.producer.append(record(of: request)) { result in
                 if case .failure(let error) = result { outcomes.send(error) }
             }
         }
@@ -66,7 +55,7 @@ public final class OperatorLine {
         let deadline = ContinuousClock.now + .milliseconds(patience.milliseconds)
         while !open.isEmpty, ContinuousClock.now < deadline {
             if let error = outcomes.receive(within: .zero).first { throw error }
-            for case .records(_, let records) in try consumer.poll(timeout: .milliseconds(50)) {
+            for case .records(_, let records) in try handles.consumer.poll(timeout: .milliseconds(50)) {
                 for record in records {
                     guard let (id, reply) = reply(in: record), open.remove(id) != nil else { continue }
                     replies[id] = reply
@@ -83,7 +72,7 @@ public final class OperatorLine {
             Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, request.id.text),
             Header(HeaderName.type, encoded.type), Header(HeaderName.source, "/operator"),
             Header(HeaderName.contentType, "application/json"),
-            Header(HeaderName.budget, String(patience.milliseconds)), Header(HeaderName.replyTo, address.encoded),
+            Header(HeaderName.budget, String(patience.milliseconds)), Header(HeaderName.replyTo, handles.address.encoded),
         ]
         if let subject = request.subject { headers.append(Header(HeaderName.subject, subject.base64url)) }
         return authenticator.sealed(
@@ -91,7 +80,7 @@ public final class OperatorLine {
     }
 
     private func reply(in record: Record) -> (MessageID, Reply)? {
-        guard record.key == address.process, authenticator.accepts(record),
+        guard record.key == handles.address.process, authenticator.accepts(record),
             let cause = record.header(HeaderName.causation).flatMap({ MessageID(String(decoding: $0, as: UTF8.self)) }),
             let type = record.header(HeaderName.type).map({ String(decoding: $0, as: UTF8.self) }),
             let reply = try? SchemaCodec.current.decode(Reply.self, type: type, data: record.value)

@@ -1,4 +1,3 @@
-internal import Crypto
 public import EventLog
 public import EventSchema
 internal import Glibc
@@ -23,37 +22,20 @@ public final class MACKeyRotation {
         public var lacking: Int
     }
 
-    private let log: any EventLog
     private let authenticator: RecordAuthenticator
     private let partitions: Int
-    private let consumer: any LogConsumer
-    private let producer: any LogProducer
+    private let handles: OperatorHandles
     private let patience: Duration
-    private let address: ReplyAddress
 
     /// - Parameter patience: how long the log, answers and owners are waited for.
     public init(log: any EventLog, authenticator: RecordAuthenticator, patience: Duration) throws(LogError) {
-        self.log = log
         self.authenticator = authenticator
         self.patience = patience
         partitions = try log.describe().partitions
-        // Nothing secret is told, so nobody keeps the other half.
-        address = ReplyAddress(
-            partition: 0, process: Random.bytes(16), publicKey: KeyPair.random().publicKey, request: Random.bytes(16))
-        consumer = try log.makeConsumer(client: "operator", group: nil)
-        do throws(LogError) {
-            try authenticator.readIntroductions(with: consumer, within: patience)
-            producer = try log.makeProducer(client: "operator")
-        } catch {
-            consumer.close()
-            throw error
-        }
+        handles = try OperatorHandles(log: log, authenticator: authenticator, patience: patience)
     }
 
-    public func close() {
-        producer.close()
-        consumer.close()
-    }
+    public func close() { handles.close() }
 
     /// The key that was introduced last.
     public var current: UInt32 { authenticator.current }
@@ -65,10 +47,11 @@ public final class MACKeyRotation {
 
     /// Asks every running process whether it holds the key, until all services have answered and no more answers come.
     public func ask(about key: UInt32) throws(LogError) -> [Holding] {
-        let replies = TopicPartition(.replies, Int(address.partition))
+        let (consumer, replies) = (handles.consumer, handles.replies)
         consumer.follow(replies, from: try consumer.bounds(of: replies).upperBound)
         defer { consumer.unfollow(replies) }
-        try producer.append(MACKeyQuestion(key: key, replyTo: address).record(by: authenticator), within: patience)
+        try handles.producer.append(
+            MACKeyQuestion(key: key, replyTo: handles.address).record(by: authenticator), within: patience)
         var found: [ServiceName: Holding] = [:]
         let begin = ContinuousClock.now
         var last = begin
@@ -78,7 +61,7 @@ public final class MACKeyRotation {
             found.count < ServiceName.allCases.count || ContinuousClock.now < last + quiet
         {
             for case .records(replies, let records) in try consumer.poll(timeout: .milliseconds(50)) {
-                for record in records where record.key == address.process && authenticator.accepts(record) {
+                for record in records where record.key == handles.address.process && authenticator.accepts(record) {
                     guard let answer = MACKeyAnswer(record) else { continue }
                     last = ContinuousClock.now
                     var holding = found[answer.service] ?? Holding(service: answer.service, holding: 0, lacking: 0)
@@ -97,7 +80,7 @@ public final class MACKeyRotation {
         let record = OutgoingRecord.ofLog(
             LogRecordType.macKeyIntroduced, source: "/operator", in: KeyRecord.partition, key: [],
             value: MACKeyIntroduced(key: key).data)
-        try producer.append(authenticator.sealed(record, under: key - 1), within: patience)
+        try handles.producer.append(authenticator.sealed(record, under: key - 1), within: patience)
     }
 
     // MARK: Looking
@@ -116,6 +99,7 @@ public final class MACKeyRotation {
     private static let glance: Int64 = 64
 
     private func chain(_ partition: TopicPartition) throws(LogError) -> Chain {
+        let consumer = handles.consumer
         let bounds = try consumer.bounds(of: partition)
         guard !bounds.isEmpty else { return Chain(partition: partition, key: nil) }
         consumer.follow(partition, from: max(bounds.lowerBound, bounds.upperBound - Self.glance))
