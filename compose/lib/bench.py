@@ -1,5 +1,6 @@
 """compose/bench: how fast a Latchkey of its own is, each number beside its limit, taken in the same run."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -43,6 +44,8 @@ def bench(parser, arguments):
     options.connections = numbers(options.connections)
     if options.oracle is not None and not 2 <= options.oracle <= 1_000_000:
         raise Problem("--oracle is not a number from 2 to 1000000", 2)
+    if options.rebuild is not None and not 12 <= options.rebuild <= 100_000_000:
+        raise Problem("--rebuild is not a number from 12 to 100000000", 2)
     if not 0 < options.seconds <= 60:
         raise Problem("--seconds is not more than 0 and at most 60", 2)
     os.environ["LATCHKEY_BENCHMARKS"] = "yes"
@@ -52,37 +55,22 @@ def bench(parser, arguments):
             raise Problem(f"there is no executable {name} in {folder}")
     # So that whoever ends this ends what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if options.rebuild is not None:
-        return rebuild(options, folder)
-    report = bench_report.FORMATS[options.format](options) if options.oracle is None else bench_oracle.Report(options)
-    report.begin()
-    for backend in BACKENDS:
-        if not options.only or backend in options.only:
-            run(backend, options, folder, report)
-    report.end()
-    return 0
-
-
-def rebuild(options, programs):
-    if not 12 <= options.rebuild <= 100_000_000:
-        raise Problem("--rebuild is not a number from 12 to 100000000", 2)
+    report = None
+    if options.rebuild is None:
+        report = bench_report.FORMATS[options.format](options) if options.oracle is None else bench_oracle.Report(options)
+        report.begin()
     for backend in BACKENDS:
         if options.only and backend not in options.only:
             continue
-        folder = tempfile.mkdtemp(prefix="latchkey-bench-")
-        os.chmod(folder, 0o711)
-        broker = None
-        try:
-            if backend == "kafka":
-                broker = find_broker(options, folder, programs)
-                if not broker:
-                    print("kafka: --kafka names none, and there is no ../shared/kafka")
-                    continue
-            bench_rebuild.measure(backend, options.rebuild, programs, folder, broker)
-        finally:
-            if broker:
-                broker.stop()
-            shutil.rmtree(folder, ignore_errors=True)
+        with workplace(backend, options, folder) as place:
+            if not place:
+                continue
+            if report:
+                run(backend, options, folder, report, *place)
+            else:
+                bench_rebuild.measure(backend, options.rebuild, folder, *place)
+    if report:
+        report.end()
     return 0
 
 
@@ -96,18 +84,28 @@ def numbers(text):
     return found
 
 
-def run(backend, options, programs, report):
-    # A folder that Postgres' user can reach, whose path is short enough for a socket.
+@contextlib.contextmanager
+def workplace(backend, options, programs):
+    """A folder, and for Kafka a broker; both are gone afterwards. Nothing where there is no broker."""
+    # One that Postgres' user can reach, whose path is short enough for a socket.
     folder = tempfile.mkdtemp(prefix="latchkey-bench-")
     os.chmod(folder, 0o711)
-    broker = system = None
+    broker = None
     try:
         if backend == "kafka":
             broker = find_broker(options, folder, programs)
             if not broker:
                 print("latchkey: kafka is left out: --kafka names none, and there is no ../shared/kafka", file=sys.stderr)
-                return
-        system = System(folder, programs, broker)
+        yield (folder, broker) if broker or backend != "kafka" else None
+    finally:
+        if broker:
+            broker.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(backend, options, programs, report, folder, broker):
+    system = System(folder, programs, broker)
+    try:
         if options.oracle is not None:
             system.environment["SIGNUP_PROOF"] = "required"
         system.start()
@@ -122,11 +120,7 @@ def run(backend, options, programs, report):
             load.measure(backend, "pair", connections, options.seconds, limits)
             load.measure(backend, "accounts", connections, options.seconds, limits)
     finally:
-        if system:
-            system.stop()
-        if broker:
-            broker.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        system.stop()
 
 
 def find_broker(options, folder, programs):

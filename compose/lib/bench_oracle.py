@@ -11,10 +11,8 @@ import json
 import os
 import random
 import socket
-import subprocess
 import time
 
-import running
 from problem import Problem
 
 PASSWORD = "Correct-Horse-7"
@@ -143,22 +141,13 @@ def area(known, other):
 
 
 def import_users(system, count):
-    """Users that are there already, by `identity import`, with what Identity is told."""
-    identity = next(
-        process for process in (running.read_status(system.state) or {}).get("processes", [])
-        if process["name"].startswith("identity") and process["pid"])
-    with open(f"/proc/{identity['pid']}/environ", "rb") as file:
-        environment = dict(entry.split("=", 1) for entry in os.fsdecode(file.read()).split("\0") if "=" in entry)
+    """Users that are there already."""
     path = os.path.join(system.state.path, "users.jsonl")
     with open(path, "w") as file:
         for number in range(count):
             user = {"email": Identifier(KINDS[0], number).email, "passwordHash": password_hash()}
             file.write(json.dumps(user) + "\n")
-    result = subprocess.run(
-        [os.path.join(system.environment["LATCHKEY_BIN"], "identity"), "import", path], env=environment,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if result.returncode != 0:
-        raise Problem(f"users cannot be imported: {result.stdout.strip()}")
+    system.compose("run", "identity", "import", path)
 
 
 def password_hash():

@@ -5,18 +5,16 @@ import json
 import os
 import re
 import secrets
-import signal
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
 
-from paths import State
 from ports import free_port
-from postgres import PORT, Postgres, clean_environment
+from postgres import PORT, clean_environment
 from problem import Problem
-from process import Process
+from throwaway import Throwaway
 
 TABLES = """
     users identifiers onboarding_sessions verified_contacts sessions ended_sessions devices login_failures sign_up_notices
@@ -49,37 +47,27 @@ def measure(backend, events, programs, folder, broker):
 
 
 class Server:
-    """A Postgres of its own, without a guard against a crash of the machine."""
+    """A Postgres of its own, and a database in it."""
 
     def __init__(self, folder):
-        state = State(os.path.join(folder, "server"))
-        state.prepare()
-        self.postgres = Postgres(state, None, durable=False)
-        self.postgres.prepare()
-        prefix, command = self.postgres.command
-        self.process = Process("postgres", prefix, command, clean_environment(), None, signal.SIGINT, "INT", "/")
-        self.process.log = open(os.path.join(folder, "postgres.log"), "wb")
-        self.process.start_into(self.process.log)
-        end = time.monotonic() + 60
-        while (self.postgres.postmaster() or (0, ""))[1] != "ready":
-            if self.process.ended() or time.monotonic() > end:
-                raise Problem("Postgres will not start")
-            time.sleep(0.02)
-        password = secrets.token_hex(16)
-        self.postgres.psql("postgres", f"CREATE ROLE bench SUPERUSER LOGIN PASSWORD '{password}';\nCREATE DATABASE bench;\n")
-        self.url = self.postgres.url("bench", password, "bench")
+        self.server = Throwaway(
+            os.path.join(folder, "server"), os.path.join(folder, "postgres.log"), clean_environment(), "bench")
+        self.postgres = self.server.postgres
+        self.postgres.psql("postgres", "CREATE DATABASE bench;\n")
+        self.url = self.server.url("bench")
+
+    def psql(self, *options):
+        """A command line."""
+        command = [*self.postgres.prefix, self.postgres.program("psql"), "--no-psqlrc", "-qAt", "--set", "ON_ERROR_STOP=1"]
+        return [*command, "--host", self.postgres.socket, "--port", str(PORT), "--username", "postgres", "bench", *options]
 
     def query(self, script):
-        command = [*self.postgres.prefix, self.postgres.program("psql"), "--no-psqlrc", "-qAt", "--set", "ON_ERROR_STOP=1"]
-        command += ["--host", self.postgres.socket, "--port", str(PORT), "--username", "postgres", "bench", "--file", "-"]
         return subprocess.run(
-            command, cwd="/", env=clean_environment(), input=script, stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.psql("--file", "-"), cwd="/", env=clean_environment(), input=script, stdout=subprocess.PIPE, text=True,
+            check=True).stdout
 
     def stop(self):
-        postmaster = self.postgres.postmaster()
-        if postmaster:
-            os.kill(postmaster[0], signal.SIGINT)
-        self.process.child.wait(30)
+        self.server.stop()
 
 
 class Bench:
@@ -140,12 +128,11 @@ class Bench:
         # As many at once as a rebuild has threads.
         lanes = [TABLES[0::2], TABLES[1::2]]
         start = time.monotonic()
-        command = [*self.server.postgres.prefix, self.server.postgres.program("psql"), "--no-psqlrc", "-q"]
-        command += ["--host", self.server.postgres.socket, "--port", str(PORT), "--username", "postgres", "bench"]
         children = [
             subprocess.Popen(
-                [*command, *(word for table in lane for word in (
-                    "--command", f"COPY copied.{table} FROM '{files[table]}' (FORMAT binary)"))], cwd="/", env=clean_environment())
+                self.server.psql(*(word for table in lane for word in (
+                    "--command", f"COPY copied.{table} FROM '{files[table]}' (FORMAT binary)"))),
+                cwd="/", env=clean_environment())
             for lane in lanes]
         for child in children:
             if child.wait() != 0:

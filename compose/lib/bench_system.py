@@ -89,7 +89,7 @@ class System:
             [os.path.join(REPOSITORY, "compose", command), *arguments], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if check and result.returncode != 0:
-            raise Problem(f"the system does not start: {result.stdout.strip()}")
+            raise Problem(f"compose/{command} has failed: {result.stdout.strip()}")
 
     def records(self):
         """How many records the log holds."""

@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shutil
 import signal
 import subprocess
@@ -12,11 +11,10 @@ import time
 
 import settings
 import toolchain
-from paths import REPOSITORY, State
+from paths import REPOSITORY
 from ports import is_free
-from postgres import Postgres, wait_until_free
 from problem import Problem
-from process import Process
+from throwaway import Throwaway
 
 PARTS = ("format", "unit", "log", "simulation", "system")
 # Run optimised: the simulation for its speed, the others beside librdkafka, which Thread Sanitizer does not see into.
@@ -85,7 +83,6 @@ class Run:
         self.temporary = tempfile.mkdtemp(prefix="latchkey-test-")
         os.chmod(self.temporary, 0o1777)
         self.server = None
-        self.server_url = None
         self.broker = None
 
     # Parts
@@ -178,28 +175,14 @@ class Run:
 
     def postgres(self):
         """A server of its own for the tests, and how a superuser reaches it. Nothing in it has to survive."""
-        given = os.environ.get("LATCHKEY_TEST_POSTGRES") or self.server_url
+        given = os.environ.get("LATCHKEY_TEST_POSTGRES")
         if given:
             return given
-        state = State(os.path.join(self.build_folder, "test-postgres"))
-        shutil.rmtree(state.path, ignore_errors=True)
-        state.prepare()
-        postgres = Postgres(state, None, durable=False)
-        wait_until_free(postgres)
-        postgres.prepare()
-        prefix, command = postgres.command
-        self.server = Process("postgres", prefix, command, self.environment(), None, signal.SIGINT, "INT", "/")
-        self.server.log = open(os.path.join(self.logs, "postgres.log"), "wb")
-        self.server.start_into(self.server.log)
-        end = time.monotonic() + 60
-        while (postgres.postmaster() or (0, ""))[1] != "ready":
-            if self.server.ended() or time.monotonic() > end:
-                raise Problem(f"Postgres will not start; see {self.server.log.name}")
-            time.sleep(0.02)
-        password = secrets.token_hex(16)
-        postgres.psql("postgres", f"CREATE ROLE tests SUPERUSER LOGIN PASSWORD '{password}';\n")
-        self.server_url = postgres.url("tests", password, "postgres")
-        return self.server_url
+        if not self.server:
+            folder = os.path.join(self.build_folder, "test-postgres")
+            shutil.rmtree(folder, ignore_errors=True)
+            self.server = Throwaway(folder, os.path.join(self.logs, "postgres.log"), self.environment(), "tests")
+        return self.server.url("postgres")
 
     def kafkas(self, what):
         """The Kafka that the caller names; or one after the other one broker, and three of which each can be killed. Names and
@@ -258,9 +241,8 @@ class Run:
 
     def close(self):
         self.stop_kafka()
-        if self.server and self.server.child:
-            self.server.send(signal.SIGINT)
-            self.server.child.wait()
+        if self.server:
+            self.server.stop()
             shutil.rmtree(os.path.join(self.build_folder, "test-postgres"), ignore_errors=True)
         self.clear()
 
