@@ -216,8 +216,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "history",
             dependencies: [
-                "Crypto", "EventLog", "EventSchema", "IdentityService", "LogBackends", "LoopService", "Postgres", "Replay",
-                "Runtime",
+                "Crypto", "EventLog", "EventLogSimulated", "EventSchema", "IdentityService", "LogBackends", "LoopService",
+                "Postgres", "Replay", "Runtime",
             ], path: "\(folder)/History", swiftSettings: strict),
         .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
         .executableTarget(

@@ -17,7 +17,8 @@ public final class PostgresPool: Sendable {
         public var maximumWaiting = 1_024
         /// After this time without work a connection is closed; the last one stays.
         public var idleTime: Duration = .seconds(60)
-        /// Told when the server went away (with the reason) and when it came back (`nil`), on a thread of the pool.
+        /// Told when the server went away (with the reason) and when it came back (`nil`), on a thread of the pool, in the
+        /// order of events, and before the work that found it fails.
         public var availabilityChanged: (@Sendable (PostgresError?) -> Void)?
 
         public init(_ connection: PostgresConnection.Configuration) { self.connection = connection }
@@ -53,6 +54,8 @@ public final class PostgresPool: Sendable {
 
     public let configuration: Configuration
     private let state = Mutex(State())
+    /// Whether it was told last that the server is away.
+    private let toldAway = Mutex(false)
     private let keeper = Parking()
 
     public init(_ configuration: Configuration) {
@@ -249,22 +252,32 @@ public final class PostgresPool: Sendable {
     private func giveUp(_ error: PostgresError) -> Bool {
         enum Verdict {
             case othersGoOn(Worker?)
-            case away(isNew: Bool, [PostgresLease])
+            case away([PostgresLease])
         }
         let verdict = state.withLock { state -> Verdict in
             if state.connected > 0 { return .othersGoOn(state.idle.popLast()) }
             defer { (state.failure, state.waiting) = (error, []) }
-            return .away(isNew: state.failure == nil, state.waiting)
+            return .away(state.waiting)
         }
         switch verdict {
         case .othersGoOn(let next):
             next?.parking.unpark()
             return true
-        case .away(let isNew, let waiting):
+        case .away(let waiting):
+            tell()
             for lease in waiting { lease.fail(error) }
-            if isNew { configuration.availabilityChanged?(error) }
             keeper.unpark()
             return false
+        }
+    }
+
+    /// Says whether the server is away, if that is news. Two threads may have news at once: the last word is what holds.
+    private func tell() {
+        toldAway.withLock { toldAway in
+            let failure = state.withLock { $0.failure }
+            guard toldAway != (failure != nil) else { return }
+            toldAway = failure != nil
+            configuration.availabilityChanged?(failure)
         }
     }
 
@@ -286,7 +299,7 @@ public final class PostgresPool: Sendable {
                     _ = try session.connection()
                     session.close()
                     state.withLock { $0.failure = nil }
-                    configuration.availabilityChanged?(nil)
+                    tell()
                 } catch {
                     wakeUp = [earliest, session.nextAttempt].compactMap(\.self).min()
                 }

@@ -16,17 +16,6 @@ extension ServiceTests {
 
         init() throws { scene = try IdentityScene() }
 
-        /// The homes as all events say.
-        private func fold(_ instance: IdentityScene.Instance) -> [RoutingKey: Home.State] {
-            let domain = scene.partition()
-            var homes: [RoutingKey: Home.State] = [:]
-            for confirmed in instance.happened {
-                guard let event = confirmed.event else { continue }
-                domain.evolve(&homes[domain.key(of: event), default: Home.initial], with: event, at: confirmed.envelope.time)
-            }
-            return homes
-        }
-
         private func rows(of homes: [RoutingKey], in database: TestDatabase) throws -> [RoutingKey: Home.State] {
             try scene.store(in: database).load([0: LoadRequest(keys: homes)])[0]?.aggregates ?? [:]
         }
@@ -35,11 +24,11 @@ extension ServiceTests {
             let instance = scene.start()
             var lives = RandomLives(seed: seed, scene: scene)
             for _ in 0..<25 {
-                let sent = lives.round(fold(instance))
+                let sent = lives.round(scene.fold(instance))
                 for command in sent { lives.learn(try await scene.answer(to: command)) }
                 scene.clock.advance(by: lives.pause())
             }
-            let folded = fold(instance)
+            let folded = scene.fold(instance)
             instance.stop()
             #expect(lives.outcomes.count > 6, "the commands came to little: \(lives.outcomes)")
             let stored = try rows(of: Array(folded.keys), in: scene.database)

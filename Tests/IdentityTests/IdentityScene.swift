@@ -184,6 +184,17 @@ final class IdentityScene: Sendable {
         return told
     }
 
+    /// The homes as all events that an instance has seen say.
+    func fold(_ instance: Instance) -> [RoutingKey: Home.State] {
+        let domain = partition()
+        var homes: [RoutingKey: Home.State] = [:]
+        for confirmed in instance.happened {
+            guard let event = confirmed.event else { continue }
+            domain.evolve(&homes[domain.key(of: event), default: Home.initial], with: event, at: confirmed.envelope.time)
+        }
+        return homes
+    }
+
     /// Outcomes of the replies sent so far, with what they answer.
     var replies: [(cause: String, outcome: String)] {
         (0..<Self.partitions).flatMap { log.records(of: TopicPartition(.replies, $0)) }.map { record in

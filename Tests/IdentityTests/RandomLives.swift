@@ -1,4 +1,5 @@
 import Crypto
+import EventLogSimulated
 import EventSchema
 import IdentityDomain
 import JSON
@@ -6,7 +7,7 @@ import TestSupport
 
 /// Draws commands that may make sense for some homes as they stand, and some that do not.
 struct RandomLives {
-    private var random: Seeded
+    private var random: SeededGenerator
     private let scene: IdentityScene
     private let subjects = (1...5).map { IdentityScene.subject($0) }
     private var refreshTokens: [String] = []
@@ -16,7 +17,7 @@ struct RandomLives {
     private(set) var outcomes: [String: Int] = [:]
 
     init(seed: UInt64, scene: IdentityScene) {
-        random = Seeded(state: seed &* 0x9e37_79b9_7f4a_7c15)
+        random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
         self.scene = scene
     }
 
@@ -120,17 +121,5 @@ struct RandomLives {
     private func seal(_ token: String) -> Box {
         try! scene.sealer.seal(
             Array(token.utf8), to: scene.ownKey, context: SealingContext.token(digest: Digest(of: Array(token.utf8))))
-    }
-
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
-        }
     }
 }

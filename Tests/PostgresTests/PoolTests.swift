@@ -196,7 +196,7 @@ import Testing
         try server.start()
         #expect(try await waitUntil { pool.isAvailable })
         #expect(try await pool.query("SELECT id FROM kept").column(Int.self) == [1])
-        #expect(changes.withLock { $0 } == [false, true])
+        #expect(try await waitUntil { changes.withLock { $0 } == [false, true] })
         await pool.close()
     }
 

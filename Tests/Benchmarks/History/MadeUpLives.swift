@@ -1,4 +1,5 @@
 internal import Crypto
+internal import EventLogSimulated
 internal import EventSchema
 internal import IdentityService
 
@@ -25,7 +26,7 @@ struct MadeUpLives {
     private let partition: Int
     private let partitions: Int
     private let routing: Routing
-    private var random: SplitMix
+    private var random: SeededGenerator
     private var keys: KeySupply
     private var people: [Person] = []
     private var joining: [Joining] = []
@@ -37,8 +38,8 @@ struct MadeUpLives {
         self.routing = routing
         self.keys = keys
         // Sequences from neighbouring seeds would be parts of each other.
-        var seeds = SplitMix(state: seed)
-        random = SplitMix(state: seeds.next())
+        var seeds = SeededGenerator(seed: seed)
+        random = seeds.fork()
     }
 
     mutating func next() throws -> (IdentityEvent, RoutingKey, String, Timestamp) {
@@ -276,18 +277,5 @@ struct MadeUpLives {
         }
         bytes.removeLast(bytes.count - count)
         return bytes
-    }
-}
-
-/// Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -47,12 +47,7 @@ struct AccountRun {
         self.options = options
         self.outbox = outbox
         next = options.first
-        connections = (0..<options.connections).map { _ in
-            guard let connection = LoadConnection(port: options.port) else {
-                LoadGenerator.fail("nobody listens at port \(options.port)")
-            }
-            return connection
-        }
+        connections = LoadConnection.all(options)
         places = Array(repeating: Place(), count: connections.count)
         watched = (connections.map(\.descriptor) + [outbox.descriptor]).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)

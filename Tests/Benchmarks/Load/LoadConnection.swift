@@ -24,6 +24,16 @@ final class LoadConnection {
     /// Of the last answer.
     private var length = 0
 
+    /// As many as are asked for. Ends the program where nobody listens.
+    static func all(_ options: Options) -> [LoadConnection] {
+        (0..<options.connections).map { _ in
+            guard let connection = LoadConnection(port: options.port) else {
+                LoadGenerator.fail("nobody listens at port \(options.port)")
+            }
+            return connection
+        }
+    }
+
     /// `nil` where nobody listens.
     init?(port: UInt16) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -34,12 +34,7 @@ struct LoadRun {
         self.options = options
         self.outbox = outbox
         next = options.first
-        connections = (0..<options.connections).map { _ in
-            guard let connection = LoadConnection(port: options.port) else {
-                LoadGenerator.fail("nobody listens at port \(options.port)")
-            }
-            return connection
-        }
+        connections = LoadConnection.all(options)
         watched = (connections.map(\.descriptor) + (outbox.map { [$0.descriptor] } ?? [])).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }

@@ -13,13 +13,13 @@ import Testing
         #expect(memory.isEnded(session) == true)
     }
 
-    @Test func `is good for a second`() {
+    @Test func `is good for half a second`() {
         let now = ContinuousClock.now
         memory.isUpToDate(at: now)
         memory.end([session])
         let other = SessionID.random()
-        #expect(memory.isEnded(other, at: now + .seconds(1)) == false)
-        #expect(memory.isEnded(other, at: now + .milliseconds(1_001)) == nil)
+        #expect(memory.isEnded(other, at: now + .milliseconds(500)) == false)
+        #expect(memory.isEnded(other, at: now + .milliseconds(501)) == nil)
         #expect(memory.isEnded(session, at: now + .seconds(2)) == true)
     }
 

@@ -1,3 +1,4 @@
+import EventLogSimulated
 import Testing
 
 @testable import IdentityService
@@ -49,7 +50,7 @@ import Testing
 
     @Test func `in any order, the position never passes what is open`() {
         for seed in 0..<50 as Range<UInt64> {
-            var generator = SplitMix(state: seed)
+            var generator = SeededGenerator(seed: seed)
             var work = OpenWork<Int64>(at: 0)
             for offset in 0..<40 as Range<Int64> { work.take(offset, next: offset + 1, isWork: true) }
             var open = Set<Int64>(0..<40)
@@ -59,17 +60,5 @@ import Testing
                 #expect(work.committable == (open.min() ?? 40))
             }
         }
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

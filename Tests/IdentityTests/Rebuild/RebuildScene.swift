@@ -27,21 +27,11 @@ final class RebuildScene: Sendable {
     func live(_ instance: IdentityScene.Instance, seed: UInt64, rounds: Int = 25) async throws -> RandomLives {
         var lives = RandomLives(seed: seed, scene: scene)
         for _ in 0..<rounds {
-            let sent = lives.round(fold(instance))
+            let sent = lives.round(scene.fold(instance))
             for command in sent { lives.learn(try await scene.answer(to: command)) }
             scene.clock.advance(by: lives.pause())
         }
         return lives
-    }
-
-    private func fold(_ instance: IdentityScene.Instance) -> [RoutingKey: Home.State] {
-        let domain = scene.partition()
-        var homes: [RoutingKey: Home.State] = [:]
-        for confirmed in instance.happened {
-            guard let event = confirmed.event else { continue }
-            domain.evolve(&homes[domain.key(of: event), default: Home.initial], with: event, at: confirmed.envelope.time)
-        }
-        return homes
     }
 
     /// All rows that events make, as text.

@@ -15,6 +15,15 @@ struct Life: Sendable {
         var spent: [String] = []
         /// Wrong passwords within it, of which five in a row would end it.
         var failedChecks = 0
+        /// When its end was acknowledged.
+        var endedAt: ContinuousClock.Instant?
+
+        /// As it is from now on.
+        var ended: Session {
+            var session = self
+            session.endedAt = .now
+            return session
+        }
     }
 
     /// What may be otherwise than its owner knows.
@@ -139,13 +148,13 @@ struct Life: Sendable {
     }
 
     mutating func endSessions(except kept: String? = nil) {
-        ended += live.filter { $0.id != kept } + unclear
+        ended += (live.filter { $0.id != kept } + unclear).map(\.ended)
         live.removeAll { $0.id != kept }
         unclear = []
     }
 
     mutating func end(_ session: Session) {
         live.removeAll { $0.id == session.id }
-        ended.append(session)
+        ended.append(session.ended)
     }
 }

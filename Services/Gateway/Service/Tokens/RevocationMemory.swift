@@ -13,8 +13,8 @@ final class RevocationMemory: Sendable {
 
     /// An access token lives for an hour at most.
     private static let remembered: Duration = .seconds(3_700)
-    /// How old knowledge may be.
-    private static let patience: Duration = .seconds(1)
+    /// How old knowledge may be: a log may tell its followers half a second late, and together it must not be more than one.
+    private static let patience: Duration = .milliseconds(500)
 
     private let state = Mutex(State())
 
