@@ -205,6 +205,24 @@ import Testing
         #expect(owner.loop.counters.expired == 0)
     }
 
+    @Test(arguments: [11, 60, 10_800] as [Int64])
+    func `a clock that was set back lets no answer look late, though nothing else shows that it was`(seconds: Int64) throws {
+        var scene = Scene()
+        var (owner, other) = (scene.owner("a"), scene.owner("b"))
+        try scene.takeOver(&owner)
+        try scene.takeOver(&other)
+        scene.now = scene.now + .seconds(-seconds)
+        scene.setBack = scene.setBack + .seconds(seconds) + .milliseconds(1)
+        scene.command("x", 1)
+        try scene.deliver(to: &other)
+        try scene.send(from: &other)
+        // The first record of the new time that it reads, and all that it knows of the time is from before.
+        let event = try #require(scene.records[Scene.events]?.last)
+        try scene.give(.record(event), to: &owner)
+        #expect(scene.replies == ["ok 1"])
+        #expect(owner.loop.counters.late == 0)
+    }
+
     @Test func `time never runs back, unless a clock was wrong`() throws {
         var scene = Scene()
         var owner = scene.owner("a")

@@ -90,7 +90,9 @@ struct Scene {
             switch action {
             case .append(let record, let token):
                 if token.sequence == 0 && acknowledgesProbes {
-                    try give(.appended(token, append(record)), to: &owner)
+                    let appended = append(record)
+                    advance(.milliseconds(1))
+                    try give(.appended(token, appended), to: &owner)
                 } else {
                     owner.unsent.append((record, token))
                 }

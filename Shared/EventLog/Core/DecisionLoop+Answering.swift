@@ -5,7 +5,7 @@ extension DecisionLoop {
     mutating func tell(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
         guard isOwner, let now = clock.now(at: local) else { return }
         while let first = answers.first, first.sequence <= settledSequence {
-            if first.deadline < now, clock.isStale(at: local) { return askTime(at: local, actions: &actions) }
+            if first.deadline < now, !clock.isKnown(since: first.readAt) { return askTime(at: local, actions: &actions) }
             answers.removeFirst()
             guard now <= first.deadline else {
                 counters.late += 1

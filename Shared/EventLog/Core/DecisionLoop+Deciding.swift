@@ -40,7 +40,7 @@ extension DecisionLoop {
             let now = clock.now(at: local)
         else { return true }
         if mutation == .guessesTheTime { return true }
-        return clock.mayBePast(deadline, at: local) ? deadline < now && !clock.isStale(at: local) : true
+        return clock.mayBePast(deadline, at: local) ? deadline < now && clock.isKnown(since: input.readAt) : true
     }
 
     private mutating func decide(
@@ -351,8 +351,8 @@ extension DecisionLoop {
             if case .answer(let answer) = decided.outcome, let replyTo = message.replyTo, let deadline = message.deadline {
                 answers.append(
                     EarnedAnswer(
-                        sequence: decided.sequence, age: age.elapsed, replyTo: replyTo, deadline: deadline, answer: answer,
-                        causation: message.id,
+                        sequence: decided.sequence, age: age.elapsed, readAt: decided.input.readAt, replyTo: replyTo,
+                        deadline: deadline, answer: answer, causation: message.id,
                         traceParent: message.traceParent))
             }
         }

@@ -7,7 +7,7 @@ extension DecisionLoop {
             try readOwn(record, at: local, actions: &actions)
         } else if isOwner, let reader = readers[record.partition.topic], !paused.contains(record.partition.topic) {
             do throws(LogError) {
-                readers[record.partition.topic] = try readInbox(record, with: reader)
+                readers[record.partition.topic] = try readInbox(record, with: reader, at: local)
                 if open.count >= settings.longestQueue { pauseReading(record.partition, actions: &actions) }
             } catch {
                 guard error.code == .truncated else { throw error }
@@ -84,7 +84,7 @@ extension DecisionLoop {
         }
         let answer = event.flatMap { domain.answer(to: $0) }
         remember(event, envelope)
-        earn(envelope, answer: answer)
+        earn(envelope, answer: answer, at: local)
         confirm(envelope, at: local)
 
         let confirmed = ConfirmedEvent(event: event, envelope: envelope, position: chain.position)
@@ -129,7 +129,7 @@ extension DecisionLoop {
     }
 
     /// Every valid event is answered by the owner that reads it, whoever wrote it.
-    private mutating func earn(_ envelope: EventEnvelope, answer: Answer?) {
+    private mutating func earn(_ envelope: EventEnvelope, answer: Answer?, at local: LocalInstant) {
         while let first = answers.first, !isOwner, first.age + settings.longestBudget < age.elapsed { answers.removeFirst() }
         guard let answer, let replyTo = envelope.replyTo, let deadline = envelope.deadline, let causation = envelope.causation
         else { return }
@@ -137,8 +137,8 @@ extension DecisionLoop {
         if mutation == .forgetsPredecessors, !isOwner { return }
         answers.append(
             EarnedAnswer(
-                sequence: envelope.sequence, age: age.elapsed, replyTo: replyTo, deadline: deadline, answer: answer,
-                causation: causation,
+                sequence: envelope.sequence, age: age.elapsed, readAt: local, replyTo: replyTo, deadline: deadline,
+                answer: answer, causation: causation,
                 traceParent: envelope.traceParent))
     }
 
@@ -247,21 +247,18 @@ extension DecisionLoop {
         actions.append(.append(record, token))
     }
 
-    private mutating func readInbox(_ record: Record, with reader: Inbox) throws(LogError) -> Inbox {
+    private mutating func readInbox(_ record: Record, with reader: Inbox, at local: LocalInstant) throws(LogError) -> Inbox {
         let topic = record.partition.topic
         switch reader {
         case .commands(var inbox):
-            let last = inbox.position.time
             guard try inbox.read(record) else { return .commands(inbox) }
-            // What follows would look late by what was known of the time.
-            if record.time < last { clock.doubt() }
             let source = OpenInput<Domain.Input>.Source.command(topic, inbox.position)
             if authenticator.accepts(record), let command = InboxMessage(command: record) {
                 let message = command.awaited(atMost: settings.longestBudget)
-                enqueue(try work(of: message), source, message)
+                enqueue(try work(of: message), source, message, at: local)
             } else {
                 counters.malformed += 1
-                enqueue(.skip, source, nil)
+                enqueue(.skip, source, nil, at: local)
             }
             return .commands(inbox)
         case .events(var chain):
@@ -269,13 +266,13 @@ extension DecisionLoop {
             let source = OpenInput<Domain.Input>.Source.event(topic, chain.position)
             switch step {
             case .known: break
-            case .void: enqueue(.skip, source, nil)
+            case .void: enqueue(.skip, source, nil, at: local)
             case .valid(let envelope) where skipped.contains(EventPlace(envelope.partition, envelope.offset)):
-                enqueue(.skip, source, nil)
+                enqueue(.skip, source, nil, at: local)
             case .valid(let envelope):
                 let message = InboxMessage(event: envelope).awaited(atMost: settings.longestBudget)
                 do throws(LogError) {
-                    enqueue(try work(of: message), source, message)
+                    enqueue(try work(of: message), source, message, at: local)
                 } catch {
                     poison = PoisonedPlace(event: EventPlace(envelope.partition, envelope.offset), behind: chain.position)
                     throw error
@@ -307,9 +304,10 @@ extension DecisionLoop {
 
     /// Adds an input. Of several that need no decision, one behind the other in one inbox, only the last is kept.
     private mutating func enqueue(
-        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?
+        _ work: OpenInput<Domain.Input>.Work, _ source: OpenInput<Domain.Input>.Source, _ message: InboxMessage?,
+        at local: LocalInstant
     ) {
-        let input = OpenInput(work: work, source: source, message: message)
+        let input = OpenInput(work: work, source: source, message: message, readAt: local)
         if case .skip = work, let last = open.last, case .skip = last.work, last.source.place?.topic == source.place?.topic {
             open.last = input
         } else {

@@ -128,7 +128,7 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
         case .loaded(let batch): loaded(batch)
         case .projected(let outcome): try projected(outcome, actions: &actions)
         case .submit(let input):
-            if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil)) }
+            if isOwner { open.append(OpenInput(work: .input(input), source: .submission, message: nil, readAt: local)) }
         case .tick:
             resumeReading(actions: &actions)
             dropWhatIsLost(at: local)
@@ -274,6 +274,7 @@ struct OpenInput<Input: Sendable>: Sendable {
     var work: Work
     var source: Source
     var message: InboxMessage?
+    var readAt: LocalInstant
 }
 
 struct DecidedInput<Input: Sendable>: Sendable {
@@ -298,6 +299,8 @@ struct EarnedAnswer: Sendable {
     var sequence: Int64
     /// The chain's age when it was earned.
     var age: Interval
+    /// When what earned it was read.
+    var readAt: LocalInstant
     var replyTo: ReplyAddress
     var deadline: Timestamp
     var answer: Answer

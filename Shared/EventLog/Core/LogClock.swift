@@ -18,6 +18,8 @@ struct LogClock: Sendable {
     /// How far the log's clock is ahead of this process's steady one, in milliseconds: not less, and not more.
     private var difference: ClosedRange<Int64>?
     private(set) var learnt = LocalInstant(milliseconds: .min)
+    /// When the append was sent that was stamped last, of those that were acknowledged.
+    private var asked = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
 
@@ -29,10 +31,8 @@ struct LogClock: Sendable {
         let bounds = appended.milliseconds - local.milliseconds...appended.milliseconds - sent.milliseconds + 1
         difference = difference.flatMap { $0.overlaps(bounds) ? $0.clamped(to: bounds) : nil } ?? bounds
         learnt = local
+        asked = max(asked, sent)
     }
-
-    /// Times of one partition ran back, so the log's clock was set back: what was known of it counts for nothing more.
-    mutating func doubt() { learnt = LocalInstant(milliseconds: .min) }
 
     /// The time, never early.
     func now(at local: LocalInstant) -> Timestamp? {
@@ -44,6 +44,7 @@ struct LogClock: Sendable {
         difference.map { time.milliseconds < local.milliseconds + $0.upperBound } ?? true
     }
 
-    /// Whether so much time has passed that the log's clock may have been set meanwhile.
-    func isStale(at local: LocalInstant) -> Bool { learnt.milliseconds == .min || learnt + .seconds(5) < local }
+    /// Whether it was asked for after this instant. A record that was read then may have been stamped after the clock was set,
+    /// and seem late by all that was known before: it is late only by what was learnt since.
+    func isKnown(since local: LocalInstant) -> Bool { asked > local }
 }
