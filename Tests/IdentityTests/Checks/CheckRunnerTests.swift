@@ -227,6 +227,26 @@ extension ServiceTests {
             instance.stop()
         }
 
+        @Test func `tells of every partition, also where nothing comes any more`() async throws {
+            let instance = scene.start()
+            scene.confirm(ada)
+            let places = CheckRunner.inboxes.flatMap { topic in
+                (0..<IdentityScene.partitions).map { TopicPartition(topic, $0) }
+            }
+            let confirmed = TopicPartition(.verificationEvents, IdentityScene.partition(of: ada))
+            #expect(try await waitUntil { !scene.log.records(of: confirmed).isEmpty })
+            // The second one finds the committed positions of the first.
+            for _ in 1...2 {
+                let runner = try gateway.start()
+                #expect(
+                    try await waitUntil {
+                        places.allSatisfy { runner.done[$0] == Int64(scene.log.records(of: $0).count) }
+                    })
+                runner.stop()
+            }
+            instance.stop()
+        }
+
         @Test func `what is past its budget is dropped before it is hashed`() async throws {
             let late = try gateway.send(
                 CheckLogin(subject: ada, password: gateway.seal("x", SealingContext.password(subject: ada))),
