@@ -103,11 +103,13 @@ final class ModelAnswers: AnswerStore {
 
     private let rows = Mutex<[[UInt8]: Row]>([:])
 
-    func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim {
+    func claim(_ names: [RequestName], lease: Duration) async throws -> Claim {
         rows.withLock { rows in
+            let name = names.first { rows[$0.scope] != nil } ?? names[0]
+            let (scope, body) = (name.scope, name.body)
             if let row = rows[scope] {
                 if row.body != body { return .otherBody }
-                if let answer = row.answer { return .answered(answer) }
+                if let answer = row.answer { return .answered(answer, scope: scope) }
                 if row.isHeld { return .held }
             }
             let known = rows[scope]
@@ -116,8 +118,6 @@ final class ModelAnswers: AnswerStore {
             return .mine(Hold(scope: scope, nonce: nonce, holder: [1], isFirst: known == nil, remaining: .seconds(3_600)))
         }
     }
-
-    func knows(_ scope: [UInt8]) async throws -> Bool { rows.withLock { $0[scope] != nil } }
 
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8] {
         rows.withLock { rows in

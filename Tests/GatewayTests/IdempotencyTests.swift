@@ -70,6 +70,34 @@ import Testing
         }
     }
 
+    @Test func `at once leads to one command, too, while the gateways' secret is replaced`() async throws {
+        let postgres = try await TestPostgres.shared
+        let (old, new) = (Secret(Array(repeating: 9, count: 32)), Secret(Array(repeating: 8, count: 32)))
+        func gateway(_ secret: Secret, accepted: [Secret] = []) -> TestGateway {
+            TestGateway(answers: PostgresAnswers(postgres.anotherPool()), secret: secret, accepted: accepted)
+        }
+        // Those that run beside each other, step by step.
+        let steps = [
+            [gateway(old), gateway(old, accepted: [new])],
+            [gateway(old, accepted: [new]), gateway(new, accepted: [old])],
+            [gateway(new, accepted: [old]), gateway(new)],
+        ]
+        for (number, gateways) in steps.enumerated() {
+            for round in 0..<20 {
+                let headers = key("\(k)\(number)-\(round)")
+                let before = gateways.flatMap { $0.path.commands }.count
+                let answers = await withTaskGroup(of: ClientResponse.self) { group in
+                    for index in 0..<4 {
+                        group.addTask { await gateways[index % 2].confirm(TestGateway.confirm, headers: headers) }
+                    }
+                    return await group.reduce(into: [ClientResponse]()) { $0.append($1) }
+                }
+                #expect(answers.allSatisfy { $0.status == .ok })
+                #expect(gateways.flatMap { $0.path.commands }.count == before + 1, "step \(number)")
+            }
+        }
+    }
+
     @Test func `is another one under another key, path, authorization or without a key`() async throws {
         let gateways = try await gateways()
         for headers in [key(k), key(k + "l"), key(k, "Bearer a"), key(k, "Bearer b"), [:], [:]] {
@@ -187,29 +215,30 @@ import Testing
     @Test func `of a gateway that has died is taken over after its lease`() async throws {
         let postgres = try await TestPostgres.shared
         let store = PostgresAnswers(postgres.pool)
-        let scope = Random.bytes(32)
-        let body = Random.bytes(32)
-        guard case .mine(let dead) = try await store.claim(scope, body: body, lease: .milliseconds(1)) else {
+        let name = RequestName(scope: Random.bytes(32), body: Random.bytes(32))
+        var other = name
+        other.body = Random.bytes(32)
+        guard case .mine(let dead) = try await store.claim([name], lease: .milliseconds(1)) else {
             Issue.record("the request was known")
             return
         }
         try await postgres.pool.query("SELECT pg_sleep(0.002)")
-        guard case .mine(let heir) = try await store.claim(scope, body: body, lease: .seconds(60)) else {
+        guard case .mine(let heir) = try await store.claim([name], lease: .seconds(60)) else {
             Issue.record("the request was not taken over")
             return
         }
         #expect(heir.nonce == dead.nonce && heir.holder != dead.holder)
-        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .held)
-        #expect(try await store.claim(scope, body: Random.bytes(32), lease: .seconds(60)) == .otherBody)
+        #expect(try await store.claim([name], lease: .seconds(60)) == .held)
+        #expect(try await store.claim([other], lease: .seconds(60)) == .otherBody)
 
         // The first one lives after all. It cannot end the work of the other; of two answers the first one counts.
         try await store.release(dead, forgets: true)
-        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .held)
+        #expect(try await store.claim([name], lease: .seconds(60)) == .held)
         #expect(try await store.keep([1], for: heir) == [1])
         #expect(try await store.keep([2], for: dead) == [1])
-        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .answered([1]))
+        #expect(try await store.claim([name], lease: .seconds(60)) == .answered([1], scope: name.scope))
         try await store.release(heir, forgets: true)
-        #expect(try await store.claim(scope, body: body, lease: .seconds(60)) == .answered([1]))
+        #expect(try await store.claim([name], lease: .seconds(60)) == .answered([1], scope: name.scope))
     }
 
     @Test func `is new again after its hour`() async throws {
@@ -267,8 +296,8 @@ import Testing
         let postgres = try await TestPostgres.shared
         let (short, long) = (PostgresAnswers(postgres.pool, lifetime: .milliseconds(1)), PostgresAnswers(postgres.pool))
         let scopes = (0..<8).map { _ in Random.bytes(32) }
-        for scope in scopes.prefix(5) { _ = try await short.claim(scope, body: [1], lease: .seconds(1)) }
-        for scope in scopes.suffix(3) { _ = try await long.claim(scope, body: [1], lease: .seconds(1)) }
+        for scope in scopes.prefix(5) { _ = try await short.claim([RequestName(scope: scope, body: [1])], lease: .seconds(1)) }
+        for scope in scopes.suffix(3) { _ = try await long.claim([RequestName(scope: scope, body: [1])], lease: .seconds(1)) }
         try await postgres.pool.query("SELECT pg_sleep(0.002)")
         let housekeeping = Housekeeping(postgres.pool, step: 2, logger: .silent, metrics: Metrics())
         try await housekeeping.sweep()

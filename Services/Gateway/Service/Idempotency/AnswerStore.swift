@@ -3,13 +3,9 @@ public protocol AnswerStore: Sendable {
     /// Finds the request, or makes it known before anything is done for it. Whoever gets `.mine` works on its answer, and is
     /// alone in that for as long as `lease`.
     ///
-    /// - Parameters:
-    ///   - scope: says which request it is, 32 bytes.
-    ///   - body: tells one body from another, 32 bytes.
-    func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim
-
-    /// Whether the request is known.
-    func knows(_ scope: [UInt8]) async throws -> Bool
+    /// - Parameter names: what the request is called under each secret that is held. It is found under any of them, and made
+    ///   known under the first one. Of two that hold the same secrets, in whatever order, one finds what the other made known.
+    func claim(_ names: [RequestName], lease: Duration) async throws -> Claim
 
     /// Keeps the first answer and gives the one that is kept, which may be another's.
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8]
@@ -21,10 +17,23 @@ public protocol AnswerStore: Sendable {
     func release(_ hold: Hold, forgets: Bool) async throws
 }
 
+/// What a request is called under one secret.
+public struct RequestName: Hashable, Sendable {
+    /// Says which request it is, 32 bytes.
+    public var scope: [UInt8]
+    /// Tells one body from another, 32 bytes.
+    public var body: [UInt8]
+
+    public init(scope: [UInt8], body: [UInt8]) {
+        self.scope = scope
+        self.body = body
+    }
+}
+
 public enum Claim: Hashable, Sendable {
     case mine(Hold)
-    /// Its sealed answer.
-    case answered([UInt8])
+    /// Its sealed answer, and which of its names it is known by.
+    case answered([UInt8], scope: [UInt8])
     /// Somebody else works on it.
     case held
     /// The key was used with another body.

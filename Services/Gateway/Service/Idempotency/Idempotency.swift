@@ -8,9 +8,8 @@ public import HTTP
 /// outcome.
 public struct Idempotency: Middleware {
     private let store: any AnswerStore
-    private let keys: IdempotencyKeys
-    /// Those of other secrets that a request may be known under.
-    private let accepted: [IdempotencyKeys]
+    /// Of all secrets that a request may be known under, that of new ones first.
+    private let keys: [IdempotencyKeys]
     /// A gateway that has not answered within this time may have died. If it has not, two of them publish one command, which
     /// has one outcome.
     private let lease: Duration
@@ -18,8 +17,7 @@ public struct Idempotency: Middleware {
     /// - Parameter accepted: secrets under which requests may be known already, while `secret` takes the place of another one.
     public init(store: any AnswerStore, secret: Secret, accepted: [Secret] = [], lease: Duration) {
         self.store = store
-        keys = IdempotencyKeys(secret)
-        self.accepted = accepted.map { IdempotencyKeys($0) }
+        keys = ([secret] + accepted).map { IdempotencyKeys($0) }
         self.lease = lease
     }
 
@@ -29,14 +27,15 @@ public struct Idempotency: Middleware {
             context[Commands.self] = CommandIdentity()
             return try await next(request, context)
         }
-        let idempotent = try await known(request, key: key)
+        let known = keys.map { IdempotentRequest(request, key: key, keys: $0) }
+        func idempotent(_ scope: [UInt8]) -> IdempotentRequest { known.first { $0.name.scope == scope } ?? known[0] }
         var pause = Duration.milliseconds(10)
         while true {
-            switch try await store.claim(idempotent.scope, body: idempotent.body, lease: lease) {
+            switch try await store.claim(known.map(\.name), lease: lease) {
             case .mine(let hold):
-                return try await perform(request, context, idempotent, hold, next)
-            case .answered(let sealed):
-                return try open(sealed, for: idempotent)
+                return try await perform(request, context, idempotent(hold.scope), hold, next)
+            case .answered(let sealed, let scope):
+                return try open(sealed, for: idempotent(scope))
             case .otherBody:
                 throw APIError(.idempotencyConflict)
             case .held:
@@ -45,15 +44,6 @@ public struct Idempotency: Middleware {
                 pause = min(pause * 2, .milliseconds(80))
             }
         }
-    }
-
-    /// The request, under the secret that it is known under.
-    private func known(_ request: Request, key: String) async throws -> IdempotentRequest {
-        for keys in accepted {
-            let idempotent = IdempotentRequest(request, key: key, keys: keys)
-            if try await store.knows(idempotent.scope) { return idempotent }
-        }
-        return IdempotentRequest(request, key: key, keys: keys)
     }
 
     private func perform(

@@ -24,10 +24,8 @@ struct IdempotencyKeys: Sendable {
 
 /// A request with an `Idempotency-Key`: what it is known by, and what only its sender can open.
 struct IdempotentRequest: Sendable {
-    /// Says which request it is: method, path, authorization, key.
-    let scope: [UInt8]
-    /// Tells one body from another.
-    let body: [UInt8]
+    /// Says which request it is, by method, path, authorization and key, and which body it has.
+    let name: RequestName
     private let answerKey: SymmetricKey
     private let replySecret: Secret
     private let command: HMACSHA256
@@ -38,8 +36,7 @@ struct IdempotentRequest: Sendable {
         let authorization = SHA256.hash(Array(request.headers.values("Authorization").joined(separator: "\n").utf8))
         let subject = Self.digest(target + [authorization, Array(key.utf8)])
         whole = Self.digest([subject, SHA256.hash(request.body)])
-        scope = keys.scope.code(for: subject)
-        body = keys.body.code(for: whole)
+        name = RequestName(scope: keys.scope.code(for: subject), body: keys.body.code(for: whole))
         answerKey = .derived(from: keys.answer, info: whole)
         replySecret = keys.reply
         command = keys.command
@@ -69,12 +66,12 @@ struct IdempotentRequest: Sendable {
             "status": .integer(Int64(response.status.rawValue)), "headers": .array(headers),
             "body": .string(Base64URL.encode(response.body)),
         ]
-        return answerKey.seal(kept.serialized(), context: scope)
+        return answerKey.seal(kept.serialized(), context: name.scope)
     }
 
     /// `nil` for what this request cannot have been answered with.
     func open(_ sealed: [UInt8]) -> Response? {
-        guard let bytes = answerKey.open(sealed, context: scope), let kept = try? JSON.parse(bytes),
+        guard let bytes = answerKey.open(sealed, context: name.scope), let kept = try? JSON.parse(bytes),
             let status = kept["status"]?.int64, let body = kept["body"]?.string.flatMap({ Base64URL.decode($0) })
         else { return nil }
         var response = Response(HTTPStatus(rawValue: Int(status)), body: body)

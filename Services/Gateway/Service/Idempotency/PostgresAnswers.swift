@@ -14,12 +14,33 @@ public struct PostgresAnswers: AnswerStore {
         self.lifetime = lifetime
     }
 
-    public func claim(_ scope: [UInt8], body: [UInt8], lease: Duration) async throws -> Claim {
+    public func claim(_ names: [RequestName], lease: Duration) async throws -> Claim {
+        guard let first = names.first, names.count > 1 else {
+            return try await pool.withConnection { connection in try claim(names[0], lease, over: connection) }
+        }
+        return try await pool.withTransaction { connection in
+            let scopes = names.map(\.scope)
+            // Whoever holds one of these secrets as well, and another one, takes the same locks in the same order. Who looks later
+            // sees what was made known before.
+            try connection.query(
+                """
+                SELECT pg_advisory_xact_lock(hashtextextended(encode(scope, 'hex'), 0))
+                FROM unnest(\(scopes.sorted { $0.lexicographicallyPrecedes($1) })) AS scope
+                """)
+            let known = try connection.query(
+                "SELECT scope FROM gateway.idempotency WHERE scope = ANY(\(scopes)) AND expires_at > clock_timestamp()"
+            ).column([UInt8].self)
+            return try claim(names.first { known.contains($0.scope) } ?? first, lease, over: connection)
+        }
+    }
+
+    private func claim(_ name: RequestName, _ lease: Duration, over connection: PostgresConnection) throws -> Claim {
+        let (scope, body) = (name.scope, name.body)
         let holder = Random.bytes(8)
         let fresh = Random.bytes(16)
         while true {
             // A row that another transaction has just made, or made anew, is not seen by the second half: then all is asked again.
-            let rows = try await pool.query(
+            let rows = try connection.query(
                 """
                 WITH mine AS (
                     INSERT INTO gateway.idempotency AS row (scope, body, nonce, holder, held_until, expires_at)
@@ -51,14 +72,8 @@ public struct PostgresAnswers: AnswerStore {
                         remaining: .milliseconds(max(0, remaining))))
             }
             guard constantTimeEquals(kept, body) else { return .otherBody }
-            return answer.map(Claim.answered) ?? .held
+            return answer.map { .answered($0, scope: scope) } ?? .held
         }
-    }
-
-    public func knows(_ scope: [UInt8]) async throws -> Bool {
-        try await !pool.query(
-            "SELECT FROM gateway.idempotency WHERE scope = \(scope) AND expires_at > clock_timestamp()"
-        ).isEmpty
     }
 
     public func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8] {
