@@ -3,8 +3,8 @@ public import EventLog
 public import EventSchema
 internal import Synchronization
 
-/// The public sealing keys of all services, as the topic `keys` tells them, and which MAC keys it has introduced. Shared by any
-/// number of threads.
+/// The public sealing keys of all services, as the topic `keys` tells them, which MAC keys it has introduced, and which keys
+/// sign tokens no more. Shared by any number of threads.
 public final class KeyDirectory: Sendable {
     /// What a record was.
     public enum Outcome: Equatable, Sendable {
@@ -12,6 +12,8 @@ public final class KeyDirectory: Sendable {
         case learned(SealingKeyPublished)
         /// From now on this MAC key is written under.
         case introduced(UInt32)
+        /// This key signs tokens no more.
+        case retired(SigningKeyRetired)
         /// Somebody wants to know whether this MAC key is held here.
         case asked(MACKeyQuestion)
         /// It repeats what is known.
@@ -44,6 +46,8 @@ public final class KeyDirectory: Sendable {
     private let authenticator: RecordAuthenticator
     private let entries = Mutex<[ServiceName: [String: Entry]]>([:])
     private let macKeys = Mutex(MACKeyHistory())
+    private let retired = Mutex<[String: SigningKeyRetired]>([:])
+    private let isRead = Atomic(false)
 
     public init(authenticator: RecordAuthenticator) { self.authenticator = authenticator }
 
@@ -65,6 +69,7 @@ public final class KeyDirectory: Sendable {
         switch type {
         case LogRecordType.macKeyIntroduced: return try introduce(record, under: macKey)
         case LogRecordType.macKeyAsked: return MACKeyQuestion(record).map { .asked($0) } ?? .void(.malformed)
+        case SigningKeyRetired.type.name: return try retire(record, type: type)
         default: return try learn(record, type: type)
         }
     }
@@ -84,12 +89,7 @@ public final class KeyDirectory: Sendable {
     }
 
     private func learn(_ record: Record, type: String) throws(LogError) -> Outcome {
-        let key: SealingKeyPublished
-        do throws(SchemaError) {
-            key = try SchemaCodec.current.decode(SealingKeyPublished.self, type: type, data: record.value)
-        } catch {
-            throw LogError(.unreadable, "\(record.partition), offset \(record.offset): this release cannot read it: \(error)")
-        }
+        let key: SealingKeyPublished = try decode(record, type: type)
         guard record.header(HeaderName.source) == Array(KeyRecord.source(of: key.service).utf8) else { return .void(.foreign) }
         guard RecipientKey.isWellFormed(id: key.key), key.notBefore < key.notAfter else { return .void(.contradictory) }
         return entries.withLock { entries in
@@ -98,6 +98,32 @@ public final class KeyDirectory: Sendable {
             return Self.enter(Entry(key: key, offset: record.offset), into: &entries[key.service, default: [:]])
         }
     }
+
+    private func retire(_ record: Record, type: String) throws(LogError) -> Outcome {
+        let told: SigningKeyRetired = try decode(record, type: type)
+        guard record.header(HeaderName.source) == Array(KeyRecord.source(of: .identity).utf8) else { return .void(.foreign) }
+        return retired.withLock { retired in
+            if let known = retired[told.key], known.isRevoked || !told.isRevoked { return .known }
+            retired[told.key] = told
+            return .retired(told)
+        }
+    }
+
+    private func decode<M: Message>(_ record: Record, type: String) throws(LogError) -> M {
+        do throws(SchemaError) {
+            return try SchemaCodec.current.decode(M.self, type: type, data: record.value)
+        } catch {
+            throw LogError(.unreadable, "\(record.partition), offset \(record.offset): this release cannot read it: \(error)")
+        }
+    }
+
+    /// The keys that sign tokens no more, by id; `nil` before the topic was read to its end.
+    public var retiredSigningKeys: [String: SigningKeyRetired]? {
+        isRead.load(ordering: .acquiring) ? retired.withLock { $0 } : nil
+    }
+
+    /// Everything that was in the topic at some time after the start has been read.
+    func hasReachedEnd() { isRead.store(true, ordering: .releasing) }
 
     private static func enter(_ entry: Entry, into entries: inout [String: Entry]) -> Outcome {
         let before = entries[entry.key.key]

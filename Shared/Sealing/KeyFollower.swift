@@ -52,6 +52,7 @@ public struct KeyFollower: Sendable {
             case .reachedEnd(KeyRecord.partition, let end):
                 guard !isRecognising, end >= next else { throw truncated }
                 hasReachedEnd = true
+                directory.hasReachedEnd()
             case .outOfRange(KeyRecord.partition, _, _): throw truncated
             case .interrupted(KeyRecord.partition):
                 follow(on: consumer)
@@ -92,7 +93,7 @@ public struct KeyFollower: Sendable {
             // Who asked before that waits no more.
             if hasReachedEnd { questions.append(question) }
             return nil
-        case .known: return nil
+        case .known, .retired: return nil
         case .void(let reason):
             void[reason, default: 0] += 1
             return nil

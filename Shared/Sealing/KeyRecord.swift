@@ -12,17 +12,28 @@ public enum KeyRecord {
     public static func publishing(
         _ key: SealingKeyPublished, at time: Timestamp, by authenticator: RecordAuthenticator
     ) -> OutgoingRecord {
-        let message = SchemaCodec.current.encode(key)
+        record(key, of: key.service, key: key.key, at: time, by: authenticator)
+    }
+
+    /// Tells, as Identity, that a key signs tokens no more.
+    public static func telling(_ retired: SigningKeyRetired, by authenticator: RecordAuthenticator) -> OutgoingRecord {
+        record(retired, of: .identity, key: retired.key, at: retired.retiredAt, by: authenticator)
+    }
+
+    private static func record(
+        _ message: some Message, of service: ServiceName, key: String, at time: Timestamp, by authenticator: RecordAuthenticator
+    ) -> OutgoingRecord {
+        let message = SchemaCodec.current.encode(message)
         let headers = [
             Header(HeaderName.specVersion, "1.0"),
             Header(HeaderName.id, MessageID(digest: SHA256.hash(message.data)).text),
             Header(HeaderName.type, message.type),
-            Header(HeaderName.source, source(of: key.service)),
+            Header(HeaderName.source, source(of: service)),
             Header(HeaderName.time, time.rfc3339),
             Header(HeaderName.contentType, "application/json"),
         ]
         return authenticator.sealed(
-            OutgoingRecord(partition: partition, key: Array(key.key.utf8), headers: headers, value: message.data))
+            OutgoingRecord(partition: partition, key: Array(key.utf8), headers: headers, value: message.data))
     }
 
     static func source(of service: ServiceName) -> String { "/\(service.rawValue)" }

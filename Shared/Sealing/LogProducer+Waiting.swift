@@ -1,11 +1,11 @@
-internal import EventLog
+public import EventLog
 internal import Glibc
 internal import Synchronization
 
 extension LogProducer {
     /// Appends a record and waits until it stands in the log. Blocks.
     @discardableResult
-    func append(_ record: OutgoingRecord, within patience: Duration) throws(LogError) -> Appended {
+    public func append(_ record: OutgoingRecord, within patience: Duration) throws(LogError) -> Appended {
         let outcome = Mutex<Result<Appended, LogError>?>(nil)
         append(record) { result in outcome.withLock { $0 = result } }
         let deadline = ContinuousClock.now + patience

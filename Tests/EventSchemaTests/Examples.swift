@@ -119,6 +119,14 @@ enum Examples {
             SealingKeyPublished(
                 service: .notifier, key: "n-2024-02-29", publicKey: bytes(32), notBefore: noon, notAfter: noon + .days(1))
         ),
+        (
+            "latchkey.keys.signing-key-retired.v1.rotated",
+            SigningKeyRetired(key: "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs", retiredAt: noon, isRevoked: false)
+        ),
+        (
+            "latchkey.keys.signing-key-retired.v1.revoked",
+            SigningKeyRetired(key: "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs", retiredAt: noon, isRevoked: true)
+        ),
     ]
 
     private static let rest: [(name: String, message: any Message)] = [

@@ -18,8 +18,8 @@ struct SchemaCodecTests {
             case .notifierEvents: try roundTrip(NotifierEvent.self, encoded)
             case .replies: #expect(codec.encode(try codec.decode(Reply.self, type: encoded.type, data: encoded.data)) == encoded)
             case .keys:
-                #expect(
-                    codec.encode(try codec.decode(SealingKeyPublished.self, type: encoded.type, data: encoded.data)) == encoded)
+                // No set: each type is read for itself.
+                #expect(codec.encode(try codec.decode(type: encoded.type, data: encoded.data)) == encoded)
             }
         }
     }

@@ -24,13 +24,14 @@ public struct IdentityService: Sendable {
         let preparation = try Preparation(Self.migrations(), database: database, context: context, provision: provision)
 
         let signingKeys = SigningKeys()
+        let directory = KeyDirectory(authenticator: authenticator)
         let signing = SigningKeyKeeper(
-            signingKeys, secret: configuration.secret, accepted: configuration.acceptedSecrets,
-            algorithm: configuration.tokenAlgorithm, age: configuration.signingKeyAge, database: database, context: context)
+            signingKeys, log: log, directory: directory, authenticator: authenticator, secret: configuration.secret,
+            accepted: configuration.acceptedSecrets, algorithm: configuration.tokenAlgorithm, age: configuration.signingKeyAge,
+            database: database, context: context)
 
         let sealer = BoxSealer()
         let opener = BoxOpener()
-        let directory = KeyDirectory(authenticator: authenticator)
         let time = LogTime()
         let ownKey = NewestKey(of: .identity, in: directory, time: time)
         let minting = SignedTokens(

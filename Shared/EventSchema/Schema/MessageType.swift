@@ -78,6 +78,7 @@ public enum MessageType: String, Sendable, CaseIterable {
 
     // keys
     case sealingKeyPublished = "latchkey.keys.sealing-key-published.v1"
+    case signingKeyRetired = "latchkey.keys.signing-key-retired.v1"
 
     /// The versioned name, as `ce_type` carries it.
     public var name: String { rawValue }
@@ -145,6 +146,7 @@ public enum MessageType: String, Sendable, CaseIterable {
         case .deliveryExpired: DeliveryExpired.self
         case .reply: Reply.self
         case .sealingKeyPublished: SealingKeyPublished.self
+        case .signingKeyRetired: SigningKeyRetired.self
         }
     }
 
@@ -166,7 +168,7 @@ public enum MessageType: String, Sendable, CaseIterable {
         case .retryDelivery: .notifierCommands
         case .deliveryAttempted, .delivered, .deliveryFailed, .deliveryUnknown, .deliveryExpired: .notifierEvents
         case .reply: .replies
-        case .sealingKeyPublished: .keys
+        case .sealingKeyPublished, .signingKeyRetired: .keys
         }
     }
 }

@@ -5,6 +5,7 @@ import IdentityDomain
 import JSON
 import Postgres
 import Runtime
+import Sealing
 import TestSupport
 import Testing
 
@@ -25,7 +26,8 @@ extension ServiceTests {
         }
 
         private var backup: KeyBackup {
-            KeyBackup(log: scene.log, database: IdentityScene.configuration(of: scene.database))
+            KeyBackup(
+                log: scene.log, authenticator: scene.authenticator, database: IdentityScene.configuration(of: scene.database))
         }
 
         private func register(_ subject: Subject) async throws -> (account: AccountReference, session: SessionID, key: DataKeyID)
@@ -123,6 +125,35 @@ extension ServiceTests {
             _ = try backup.restore(from: path)
             #expect(try table.current(over: connection)?.kid == new)
             #expect(try table.rows(over: connection).first { $0.kid == signs }?.state == "retired")
+        }
+
+        @Test func `a signing key that was retired or revoked since the backup stays so, also where there is none`() async throws
+        {
+            let table = SigningKeyTable(secret: CheckScene.secret)
+            let connection = try scene.database.connect()
+            _ = try table.rotate(.es256, over: connection)
+            try backup.write(to: path)
+            defer { unlink(path) }
+            let rows = try table.rows(over: connection)
+            func kid(_ state: String) throws -> String { try #require(rows.first { $0.state == state }?.kid) }
+            let (retired, current, next) = (try kid("retired"), try kid("current"), try kid("next"))
+            // The key that signed is retired, the next one is taken away, and so is one that signed long before.
+            _ = try table.rotate(.es256, over: connection)
+            try table.revoke(kid: next, .es256, over: connection)
+            try table.revoke(kid: retired, .es256, over: connection)
+            let directory = try KeyDirectory.read(from: scene.log, by: scene.authenticator, within: .seconds(60))
+            let told = RetiredSigningKeys(log: scene.log, authenticator: scene.authenticator, directory: directory)
+            try told.tell(try #require(try told.settle(table, over: connection)))
+
+            try scene.query("TRUNCATE identity_keys.signing_keys")
+            _ = try backup.restore(from: path)
+            let states = try Dictionary(uniqueKeysWithValues: table.rows(over: connection).map { ($0.kid, $0.state) })
+            #expect(states == [retired: "revoked", current: "retired", next: "revoked"])
+            #expect(try scene.query("SELECT kid FROM identity_keys.signing_keys_for_gateway").column(String.self) == [current])
+            #expect(try table.current(over: connection) == nil)
+            try table.prepare(.es256, over: connection)
+            let signs = try #require(try table.current(over: connection)).kid
+            #expect(states[signs] == nil)
         }
 
         @Test func `the file is private and names nothing, and half a file, another log's or none is refused`() async throws {

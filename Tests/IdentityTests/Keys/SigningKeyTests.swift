@@ -1,7 +1,11 @@
 import Crypto
+import EventLog
+import EventLogSimulated
+import EventSchema
 import JSON
 import Postgres
 import Runtime
+import Sealing
 import TestSupport
 import Testing
 
@@ -13,11 +17,14 @@ extension ServiceTests {
         private let database: TestDatabase
         private let connection: PostgresConnection
         private let table = SigningKeyTable(secret: secret)
+        private let log = SimulatedLog(partitions: 1)
+        private let authenticator: RecordAuthenticator
         private static let secret = Secret([UInt8](repeating: 1, count: 32))
 
         init() throws {
             database = try TestDatabase.create()
             connection = try database.connect()
+            authenticator = try RecordAuthenticator(keys: [1: Secret([UInt8](repeating: 3, count: 32))])
             try IdentityKeys.migrations().apply(over: connection)
         }
 
@@ -162,10 +169,7 @@ extension ServiceTests {
 
         @Test func `a keeper loads the key, lets others start then, and follows a rotation`() async throws {
             let keys = SigningKeys()
-            let context = ServiceContext(logger: Logger(service: "test", level: .error))
-            let keeper = SigningKeyKeeper(
-                keys, secret: Self.secret, algorithm: .es256, age: nil, database: IdentityScene.configuration(of: database),
-                context: context, interval: .milliseconds(10))
+            let keeper = try keeper(of: keys)
             let started = StopFlag()
             let waiting = keeper.before(ClosureComponent("waiting") { started.raise() })
             let running = Task { try await keeper.run() }
@@ -176,6 +180,54 @@ extension ServiceTests {
             running.cancel()
             _ = await running.result
             _ = await late.result
+        }
+
+        private func directory() throws -> KeyDirectory {
+            try KeyDirectory.read(from: log, by: authenticator, within: .seconds(60))
+        }
+
+        private func keeper(of keys: SigningKeys, knowing directory: KeyDirectory? = nil) throws -> SigningKeyKeeper {
+            SigningKeyKeeper(
+                keys, log: log, directory: try directory ?? self.directory(), authenticator: authenticator, secret: Self.secret,
+                algorithm: .es256, age: nil, database: IdentityScene.configuration(of: database),
+                context: ServiceContext(logger: Logger(service: "test", level: .error)), interval: .milliseconds(10))
+        }
+
+        @Test func `a keeper tells the log what is retired, and what the log says is retired never signs again`() async throws {
+            try table.prepare(.es256, over: connection)
+            let (first, second) = (try #require(try kid("current")), try #require(try kid("next")))
+            try connection.script("CREATE TABLE before AS SELECT * FROM identity_keys.signing_keys")
+            _ = try table.rotate(.es256, over: connection)
+            try table.revoke(kid: second, .es256, over: connection)
+            let keeper = try keeper(of: SigningKeys())
+            let running = Task { try await keeper.run() }
+            #expect(
+                try await waitUntil {
+                    try directory().retiredSigningKeys?.mapValues(\.isRevoked) == [first: false, second: true]
+                })
+            running.cancel()
+            _ = await running.result
+
+            // As a backup of all of Postgres brings them back.
+            try connection.script(
+                "TRUNCATE identity_keys.signing_keys; INSERT INTO identity_keys.signing_keys SELECT * FROM before")
+            let keys = SigningKeys()
+            // Nothing is signed before the topic was read.
+            let none = SigningKeys()
+            let ignorant = try self.keeper(of: none, knowing: KeyDirectory(authenticator: authenticator))
+            let waiting = Task { try await ignorant.run() }
+            let again = try self.keeper(of: keys)
+            let late = Task { try await again.run() }
+            #expect(try await waitUntil { keys.areLoaded })
+            #expect(!none.areLoaded)
+            for task in [waiting, late] {
+                task.cancel()
+                _ = await task.result
+            }
+            let signs = try #require(try JSONWebToken(keys.sign([:], type: "at+jwt")).keyID)
+            #expect(![first, second].contains(signs))
+            #expect(try states()[first] == "retired" && states()[second] == "revoked")
+            #expect(try publicKeys()[second] == nil)
         }
     }
 }

@@ -1,9 +1,13 @@
 public import Crypto
+public import EventLog
+internal import EventSchema
 public import Postgres
 public import Runtime
+public import Sealing
 
 /// Keeps an instance's signing key the one that Postgres names, on a thread of its own: makes the first keys, follows what
-/// operators and other instances change, and rotates a key that is old.
+/// operators and other instances change, and rotates a key that is old. What is retired it tells the log, and what the log says
+/// is retired never signs again.
 public final class SigningKeyKeeper: Component {
     /// The name of its part in readiness.
     public static let part = "signing keys"
@@ -11,6 +15,7 @@ public final class SigningKeyKeeper: Component {
     public let name = "signing keys"
     private let keys: SigningKeys
     private let table: SigningKeyTable
+    private let retired: RetiredSigningKeys
     private let algorithm: SignatureAlgorithm
     private let age: Duration?
     private let database: PostgresConnection.Configuration
@@ -19,15 +24,18 @@ public final class SigningKeyKeeper: Component {
     private let pause = Mailbox<Never>()
 
     /// - Parameters:
+    ///   - directory: follows the topic `keys`.
     ///   - secret: Identity's own.
     ///   - accepted: others that keys may be wrapped under.
     ///   - age: how long one key signs; `nil`: until somebody rotates it.
     ///   - interval: how often Postgres is looked at.
     public init(
-        _ keys: SigningKeys, secret: Secret, accepted: [Secret] = [], algorithm: SignatureAlgorithm, age: Duration?,
+        _ keys: SigningKeys, log: any EventLog, directory: KeyDirectory, authenticator: RecordAuthenticator, secret: Secret,
+        accepted: [Secret] = [], algorithm: SignatureAlgorithm, age: Duration?,
         database: PostgresConnection.Configuration, context: ServiceContext, interval: Duration = .seconds(2)
     ) {
         self.keys = keys
+        retired = RetiredSigningKeys(log: log, authenticator: authenticator, directory: directory)
         table = SigningKeyTable(secret: secret, accepted: accepted)
         self.algorithm = algorithm
         self.age = age
@@ -57,15 +65,15 @@ public final class SigningKeyKeeper: Component {
 
     private func work(until stop: StopFlag) throws {
         let session = PostgresSession(database)
-        var isPrepared = false
         var isAway = false
+        var isSilent = false
         while !stop.isRaised {
             do throws(SigningKeyTable.Failure) {
-                try look(session, isPrepared)
-                isPrepared = true
+                let untold = try look(session)
+                isSilent = !tell(untold, wasSilent: isSilent)
                 if isAway { context.logger.notice("signing keys can be read again") }
                 isAway = false
-                context.readiness.set(Self.part, ready: true)
+                context.readiness.set(Self.part, ready: keys.areLoaded, "the topic keys is being read")
             } catch {
                 guard error.isRetriable else { throw error }
                 if !isAway { context.logger.warning("signing keys cannot be read", ["reason": .public(error.description)]) }
@@ -73,21 +81,40 @@ public final class SigningKeyKeeper: Component {
                 // Those that are in memory are good for a long time yet.
                 if !keys.areLoaded { context.readiness.set(Self.part, ready: false, "Postgres is away") }
             }
-            _ = pause.receive(within: isPrepared && !isAway ? interval : .milliseconds(200))
+            _ = pause.receive(within: keys.areLoaded && !isAway ? interval : .milliseconds(200))
         }
     }
 
-    private func look(_ session: PostgresSession, _ isPrepared: Bool) throws(SigningKeyTable.Failure) {
+    /// Returns what the log is to be told.
+    private func look(_ session: PostgresSession) throws(SigningKeyTable.Failure) -> [SigningKeyRetired] {
         let connection: PostgresConnection
         do throws(PostgresError) {
             connection = try session.connection()
         } catch {
             throw .database(error)
         }
-        if !isPrepared { try table.prepare(algorithm, over: connection) }
+        // Before the log has said which keys are retired, none is taken: a backup may have brought it back.
+        guard let untold = try retired.settle(table, over: connection) else { return [] }
+        let signing = try table.current(over: connection)
+        if signing == nil || !keys.areLoaded { try table.prepare(algorithm, over: connection) }
         if let age, try table.rotate(algorithm, olderThan: age, over: connection) {
             context.logger.notice("a new key signs tokens, by its predecessor's age")
         }
         if let current = try table.current(over: connection) { keys.set(current) }
+        return untold
+    }
+
+    /// Returns whether the log has taken it; if not, it is told at the next look.
+    private func tell(_ untold: [SigningKeyRetired], wasSilent: Bool) -> Bool {
+        do throws(LogError) {
+            try retired.tell(untold)
+            return true
+        } catch {
+            if !wasSilent {
+                context.logger.warning(
+                    "the log was not told of a retired signing key", ["reason": .public(error.description)])
+            }
+            return false
+        }
     }
 }

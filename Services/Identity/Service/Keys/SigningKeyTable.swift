@@ -1,6 +1,8 @@
 internal import Crypto
+internal import EventSchema
 internal import JSON
 internal import Postgres
+internal import Projections
 
 /// The rows of `signing_keys`: one key that signs, one that will, and those that did.
 ///
@@ -118,18 +120,39 @@ struct SigningKeyTable: Sendable {
                 "SELECT state FROM \(unsafe: schema).signing_keys WHERE kid = \(kid) AND state <> 'revoked'"
             ).column(String.self)
             isKnown = !states.isEmpty
-            switch states.first {
-            case "next"?: try replaceNext(algorithm, over: connection)
-            case "current"?: try advance(algorithm, over: connection)
-            default: break
-            }
+            // The next one, too, is remembered as revoked.
+            if states.first == "current" { try advance(algorithm, over: connection) }
             try connection.execute(
                 """
                 UPDATE \(unsafe: schema).signing_keys
                 SET state = 'revoked', wrapped_private = NULL, retired_at = coalesce(retired_at, now()) WHERE kid = \(kid)
                 """)
+            if states.first == "next" { try replaceNext(algorithm, over: connection) }
         }
         guard isKnown else { throw .noSuchKey(kid: kid) }
+    }
+
+    /// Has keys that are said to be retired or revoked be so, whatever they are here. Those that are not here are left out.
+    func retire(_ keys: [SigningKeyRetired], over connection: PostgresConnection) throws(Failure) {
+        try change(over: connection) { () throws(PostgresError) in
+            try Self.retire(keys, in: schema, over: connection)
+        }
+    }
+
+    /// The same, as part of a transaction.
+    static func retire(
+        _ keys: [SigningKeyRetired], in schema: String = IdentityKeys.schema, over connection: PostgresConnection
+    ) throws(PostgresError) {
+        for retired in keys {
+            let time = PostgresTimestamp(retired.retiredAt)
+            try connection.execute(
+                """
+                UPDATE \(unsafe: schema).signing_keys
+                SET state = \(retired.isRevoked ? "revoked" : "retired"), wrapped_private = NULL,
+                    current_since = coalesce(current_since, created_at), retired_at = least(retired_at, \(time))
+                WHERE kid = \(retired.key) AND state <> 'revoked'
+                """)
+        }
     }
 
     /// Wraps the private keys under the secret itself. Returns how many were wrapped under another one.

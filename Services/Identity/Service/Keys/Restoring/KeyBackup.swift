@@ -2,7 +2,10 @@ internal import Crypto
 public import EventLog
 internal import Glibc
 internal import JSON
+internal import LoopService
 internal import Postgres
+internal import Runtime
+internal import Sealing
 
 /// A backup of the keys that everything personal in the log is encrypted under, and of those that sign tokens and proofs of the
 /// log: one JSON object a line, wrapped as they are kept. It is worth nothing without the secret that Identity had. Every call
@@ -35,15 +38,21 @@ public struct KeyBackup: Sendable {
     private static let format = "latchkey identity keys 1"
     private static let step = 1_000
 
+    private static let patience: Duration = .seconds(30)
+
     private let log: any EventLog
+    private let authenticator: RecordAuthenticator
     private let database: PostgresConnection.Configuration
 
-    public init(_ configuration: IdentityConfiguration, log: any EventLog) {
-        self.init(log: log, database: IdentityService.database(configuration.common))
+    public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
+        self.init(
+            log: log, authenticator: try RecordAuthenticator(configuration.common.macKeys),
+            database: IdentityService.database(configuration.common))
     }
 
-    init(log: any EventLog, database: PostgresConnection.Configuration) {
+    init(log: any EventLog, authenticator: RecordAuthenticator, database: PostgresConnection.Configuration) {
         self.log = log
+        self.authenticator = authenticator
         self.database = database
     }
 
@@ -90,7 +99,8 @@ public struct KeyBackup: Sendable {
     // MARK: Reading
 
     /// Reads a backup. Of its data keys those are used again that somebody's row names once everything is projected; none that was
-    /// destroyed since, and none before. A signing key that is not known any more only checks tokens, unless there is none at all.
+    /// destroyed since, and none before. A signing key that is not known any more only checks tokens, unless there is none at all;
+    /// one that the log says was retired or revoked since is so.
     public func restore(from path: String) throws -> Restored {
         let connection = try PostgresConnection(database)
         defer { connection.close() }
@@ -99,6 +109,7 @@ public struct KeyBackup: Sendable {
             throw Failure.file("\(path) is no backup of Identity's keys")
         }
         guard header["log"]?.string == Base64URL.encode(try log.describe().id) else { throw Failure.otherLog }
+        let retired = try KeyDirectory.read(from: log, by: authenticator, within: Self.patience).retiredSigningKeys ?? [:]
         var read = 0
         try connection.transaction { connection in
             let isNew = try connection.query("SELECT FROM \(unsafe: IdentityKeys.schema).signing_keys").isEmpty
@@ -120,6 +131,7 @@ public struct KeyBackup: Sendable {
             }
             try hold(&rows, over: connection)
             guard isWhole else { throw Failure.file("\(path) is not whole") }
+            try SigningKeyTable.retire(Array(retired.values), over: connection)
         }
         let outcome = try RestoredKeys(log: log).takeUp(over: connection)
         return Restored(read: read, outcome: outcome.map { ($0.restored, $0.destroyed) })
