@@ -63,11 +63,13 @@ let package = Package(
 
         // What the services share.
         library("JSON", "Shared/JSON", [], settings: inlined),
+        library("SeededRandom", "Shared/SeededRandom", []),
         library("Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt"], settings: inlined),
         library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"], settings: inlined),
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"], settings: inlined),
-        library("EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime"]),
+        library(
+            "EventLogSimulated", "Shared/EventLog/Simulated", ["EventLog", "EventSchema", "Crypto", "Runtime", "SeededRandom"]),
         library(
             "EventLogPostgres", "Shared/EventLog/Postgres", ["EventLog", "EventSchema", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
@@ -143,13 +145,17 @@ let package = Package(
         library("TestSupport", "Tests/TestSupport", ["Crypto", "EventLog", "EventSchema", "Postgres", "Runtime"]),
         system("CTLS", pkgConfig: "libssl", apt: "libssl-dev", at: "Tests/C"),
         library("TestPeers", "Tests/TestPeers", ["CTLS", "Runtime"]),
-        tests("JSONTests", ["JSON"]),
+        tests("JSONTests", ["JSON", "SeededRandom"]),
         tests("CryptoTests", ["Crypto", "JSON"]),
-        tests("EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto"], resources: [.copy("Golden")]),
-        tests("EventLogTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON"]),
+        tests(
+            "EventSchemaTests", ["EventSchema", "Identifiers", "JSON", "Crypto", "SeededRandom"], resources: [.copy("Golden")]),
+        tests("EventLogTests", ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "SeededRandom"]),
         tests(
             "SimulationTests",
-            ["EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "VerificationDomain", "VerificationService"]),
+            [
+                "EventLog", "EventLogSimulated", "EventSchema", "Crypto", "JSON", "SeededRandom", "VerificationDomain",
+                "VerificationService",
+            ]),
         tests(
             "LogContractTests",
             [
@@ -165,7 +171,7 @@ let package = Package(
             "VerificationTests",
             [
                 "TestSupport", "VerificationDomain", "VerificationService", "EventSchema", "Crypto", "JSON", "EventLog",
-                "EventLogSimulated", "Runtime", "Sealing",
+                "EventLogSimulated", "Runtime", "Sealing", "SeededRandom",
             ]),
         tests(
             "IdentityTests",
@@ -173,7 +179,7 @@ let package = Package(
                 "TestSupport", "AttachedProjections", "IdentityDomain", "IdentityService", "EventSchema", "Identifiers", "Crypto",
                 "JSON", "EventLog",
                 "EventLogSimulated",
-                "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
+                "LoopService", "Postgres", "Projections", "Runtime", "Sealing", "SeededRandom",
             ]),
         tests(
             "NotifierTests",
@@ -187,7 +193,7 @@ let package = Package(
             "GatewayTests",
             [
                 "TestSupport", "GatewayService", "EventLogPostgres", "Identifiers", "LoopService", "EventSchema", "Crypto",
-                "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing",
+                "JSON", "EventLog", "HTTP", "Postgres", "Runtime", "Sealing", "SeededRandom",
             ]),
         tests(
             "LoopServiceTests",
@@ -217,7 +223,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "history",
             dependencies: [
                 "Crypto", "EventLog", "EventLogSimulated", "EventSchema", "IdentityService", "LogBackends", "LoopService",
-                "Postgres", "Replay", "Runtime",
+                "Postgres", "Replay", "Runtime", "SeededRandom",
             ], path: "\(folder)/History", swiftSettings: strict),
         .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
         .executableTarget(

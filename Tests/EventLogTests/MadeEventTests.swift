@@ -1,6 +1,7 @@
 import Crypto
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 import Testing
 
 @testable import EventLog

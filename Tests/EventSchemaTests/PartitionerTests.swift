@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import EventSchema
@@ -22,7 +23,7 @@ struct PartitionerTests {
     }
 
     @Test func `spreads routing keys over all partitions`() {
-        var random = SplitMix64(seed: 1)
+        var random = SeededGenerator(seed: 1)
         var counts = [Int](repeating: 0, count: 12)
         for _ in 0..<12_000 { counts[RoutingKey(value: random.next()).partition(among: 12)] += 1 }
         #expect(counts.allSatisfy { 850...1_150 ~= $0 })

@@ -1,4 +1,5 @@
 import Crypto
+import SeededRandom
 import Testing
 
 @testable import EventSchema
@@ -34,7 +35,7 @@ struct RoutingTests {
     }
 
     @Test func `a user id is a version 8 UUID that leads back to its routing key`() throws {
-        var random = SplitMix64(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<200 {
             let key = RoutingKey(value: random.next())
             let user = routing.userID(for: key)
@@ -107,7 +108,7 @@ struct RoutingTests {
 
     @Test(arguments: [TokenKind.refresh, .reset, .device])
     func `a token leads back to its routing key and its reference`(kind: TokenKind) throws {
-        var random = SplitMix64(seed: 5)
+        var random = SeededGenerator(seed: 5)
         for _ in 0..<100 {
             let key = RoutingKey(value: random.next())
             let reference = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }

@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import EventSchema
@@ -42,7 +43,7 @@ struct TimestampTests {
     }
 
     @Test func `times are in the order of their texts`() {
-        var random = SplitMix64(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let times = (0..<500).map { _ in
             Timestamp(milliseconds: Int64.random(in: -60_000_000_000_000...250_000_000_000_000, using: &random))
         }

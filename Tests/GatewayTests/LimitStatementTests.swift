@@ -2,6 +2,7 @@ import Crypto
 import HTTP
 import Postgres
 import Runtime
+import SeededRandom
 import Testing
 
 @testable import GatewayService
@@ -14,7 +15,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `agree with the model`(seed: UInt64) async throws {
         let postgres = try await TestPostgres.shared
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let model = ModelQuotas()
         let quotas = (0..<5).map { index in
             Quota(
@@ -116,21 +117,5 @@ import Testing
         let left = try await postgres.pool.query("SELECT key FROM gateway.limits WHERE key > \(first) ORDER BY key").column(
             [UInt8].self)
         #expect(left == (0..<25 as Range<UInt8>).filter { $0 % 2 == 1 }.map { first + [$0] })
-    }
-
-}
-
-/// A reproducible generator (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

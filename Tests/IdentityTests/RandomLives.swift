@@ -3,6 +3,7 @@ import EventLogSimulated
 import EventSchema
 import IdentityDomain
 import JSON
+import SeededRandom
 import TestSupport
 
 /// Draws commands that may make sense for some homes as they stand, and some that do not.

@@ -1,10 +1,11 @@
 import JSON
+import SeededRandom
 import Testing
 
 /// Values and texts drawn from a seed, so that a failure can be run again.
 @Suite struct RandomTexts {
     @Test(arguments: 0..<20 as Range<UInt64>) func `what was written is read back the same`(seed: UInt64) throws {
-        var source = SplitMix(state: seed)
+        var source = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let value = source.value(depth: 6)
             let bytes = value.serialized()
@@ -16,7 +17,7 @@ import Testing
 
     @Test(arguments: 0..<20 as Range<UInt64>) func `a changed text is refused, or is a value like any other`(seed: UInt64) throws
     {
-        var source = SplitMix(state: seed)
+        var source = SeededGenerator(seed: seed)
         for _ in 0..<100 {
             var bytes = source.value(depth: 4).serialized()
             for _ in 0..<Int.random(in: 1...3, using: &source) {
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func `every finite Double comes back with all its bits`() throws {
-        var source = SplitMix(state: 7)
+        var source = SeededGenerator(seed: 7)
         for _ in 0..<10_000 {
             let number = Double(bitPattern: source.next())
             guard number.isFinite else { continue }
@@ -53,19 +54,8 @@ import Testing
     }
 }
 
-/// Steele, Lea and Flood's generator: the same numbers for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func value(depth: Int) -> JSON {
+extension SeededGenerator {
+    fileprivate mutating func value(depth: Int) -> JSON {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &self) {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &self))

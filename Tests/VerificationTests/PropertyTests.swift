@@ -1,4 +1,5 @@
 import EventSchema
+import SeededRandom
 import Testing
 import VerificationDomain
 

@@ -1,3 +1,5 @@
+public import SeededRandom
+
 /// Decides what happens next: the one thread of a simulation, with a clock that jumps from one happening to the next.
 public final class Scheduler {
     private struct Item {

@@ -1,5 +1,6 @@
 public import EventLog
 public import EventSchema
+internal import SeededRandom
 
 /// A log behind a network with faults, on a scheduler: everything takes time and may go wrong, and with the same seed goes
 /// wrong in the same way.

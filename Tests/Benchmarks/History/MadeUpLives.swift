@@ -2,6 +2,7 @@ internal import Crypto
 internal import EventLogSimulated
 internal import EventSchema
 internal import IdentityService
+import SeededRandom
 
 /// Draws what happens to people whose homes are in one partition: sign-ups, at once or by onboarding, logins, refreshes,
 /// failures, resets, erasures.

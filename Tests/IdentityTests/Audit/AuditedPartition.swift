@@ -2,6 +2,7 @@ import Crypto
 import EventLog
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 
 @testable import IdentityService
 

@@ -1,6 +1,7 @@
 import EventLog
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 import Testing
 
 @testable import IdentityService

@@ -2,6 +2,7 @@ import Crypto
 import EventLogSimulated
 import EventSchema
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import IdentityService

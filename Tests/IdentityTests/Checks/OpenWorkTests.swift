@@ -1,4 +1,5 @@
 import EventLogSimulated
+import SeededRandom
 import Testing
 
 @testable import IdentityService

@@ -1,6 +1,7 @@
 import EventLogSimulated
 import EventSchema
 import JSON
+import SeededRandom
 
 @testable import EventLog
 

@@ -1,6 +1,7 @@
 import Crypto
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 import Synchronization
 import VerificationService
 

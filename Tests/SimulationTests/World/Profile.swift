@@ -1,5 +1,6 @@
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 
 /// What one seed does: how much work there is, and what goes wrong.
 struct Profile {

@@ -1,5 +1,6 @@
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 
 @testable import EventLog
 

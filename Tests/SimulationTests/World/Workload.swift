@@ -1,6 +1,7 @@
 import EventLog
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 
 /// A domain, and what its gateways ask of it.
 protocol Workload {

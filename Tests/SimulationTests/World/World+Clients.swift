@@ -1,6 +1,7 @@
 import Crypto
 import EventLogSimulated
 import EventSchema
+import SeededRandom
 
 @testable import EventLog
 

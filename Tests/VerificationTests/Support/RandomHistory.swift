@@ -1,4 +1,5 @@
 import EventSchema
+import SeededRandom
 import VerificationDomain
 
 /// What somebody does to one challenge.
