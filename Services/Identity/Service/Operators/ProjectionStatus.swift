@@ -2,7 +2,7 @@ public import EventLog
 public import EventSchema
 internal import Postgres
 internal import Replay
-internal import Synchronization
+internal import Sealing
 
 /// How far the projection is, and the events that it cannot take: what `identity status` and `identity poison` show. Every call
 /// blocks.
@@ -114,15 +114,13 @@ public struct ProjectionStatus: Sendable {
             let record = chain.append(
                 SkippedEvent(offset: offset, reason: reason).body, id: .random(), key: stuck.key, at: last.time,
                 inboxes: last.inboxes)
-            let failure = Mutex<LogError?>(nil)
-            producer.append(record) { result in
-                if case .failure(let error) = result { failure.withLock { $0 = error } }
-            }
-            producer.flush(within: .seconds(10))
+            var failure: LogError?
+            do throws(LogError) { try producer.append(record, within: .seconds(10)) } catch { failure = error }
+            // It may stand there although nobody said so.
             let isSkipped = try SkippedEvents.contains(
                 offset, of: partition, behind: position, in: access.log, authenticator: access.authenticator)
             if isSkipped { return .done }
-            if let error = failure.withLock({ $0 }) { throw error }
+            if let failure { throw failure }
         }
         return .contended
     }
