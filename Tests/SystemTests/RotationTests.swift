@@ -22,15 +22,18 @@ extension SystemTests {
                     #expect(result.status == 0, "\(secret): \(result)")
                     #expect(result.output.contains("\(secret) is replaced"))
                 }
+                var keys: [String] = []
                 for words in [
                     "identity keys rotate", "identity sealing rotate", "notifier sealing rotate", "identity keys rotate",
                 ] {
                     let result = try await system.compose("run", words.split(separator: " ").map(String.init))
                     #expect(result.status == 0, "\(words): \(result)")
+                    if words.contains("sealing") { keys += result.output.split(separator: " ").prefix(1).map(String.init) }
                 }
-                // Until somebody has sealed to the new keys.
+                for key in keys {
+                    try await eventually("somebody seals to \(key)") { try await system.holds("1.\(key).") }
+                }
                 let before = load.count
-                try await Task.sleep(for: .seconds(6))
                 try await eventually("people go on") { load.count > before + 8 }
             }
             #expect(load.failures == [])
@@ -100,6 +103,18 @@ extension SystemTests {
             #expect(try await visitor.confirm(visitor.code()).isSuccess)
             try await system.end()
         }
+    }
+}
+
+extension LatchkeySystem {
+    /// Whether a record of the log holds this text.
+    fileprivate func holds(_ text: String) async throws -> Bool {
+        try await sql(
+            """
+            SELECT EXISTS (
+                SELECT FROM (SELECT value FROM log.passing_records UNION ALL SELECT value FROM log.lasting_records) AS record
+                WHERE position(convert_to('\(text)', 'UTF8') IN value) > 0)
+            """) == ["t"]
     }
 }
 
