@@ -70,18 +70,35 @@ struct AuditFormatTests {
         #expect(HistoryLines.printable("a\u{1b}[31mb\r\u{202e}c  ") == "a\u{fffd}[31mb\u{fffd}\u{fffd}c")
     }
 
+    private func event(_ type: String, _ data: String) throws -> EventEnvelope {
+        var partition = try AuditedPartition(0)
+        partition.stand(partition.made(type, data))
+        var walk = ChainReader(
+            AuditedPartition.place, at: nil, log: AuditedPartition.log, authenticator: partition.authenticator)
+        guard case .valid(let event) = try walk.read(partition.records[0]) else { throw LogProof.Fault.malformed }
+        return event
+    }
+
     private var event: EventEnvelope {
         get throws {
-            var partition = try AuditedPartition(0)
             let user = "018f5e2a-7b3c-8d4e-9f60-718293a4b5c6"
-            partition.stand(
-                partition.made(
-                    "latchkey.identity.groups-changed.v1", #"{"user":"\#(user)","groups":["admin","=x"],"reply":null}"#))
-            var walk = ChainReader(
-                AuditedPartition.place, at: nil, log: AuditedPartition.log, authenticator: partition.authenticator)
-            guard case .valid(let event) = try walk.read(partition.records[0]) else { throw LogProof.Fault.malformed }
-            return event
+            return try event(
+                "latchkey.identity.groups-changed.v1", #"{"user":"\#(user)","groups":["admin","=x"],"reply":null}"#)
         }
+    }
+
+    @Test func `what several parts of an event say tells of which it says it, and boxes say nothing`() throws {
+        let failed = try event(
+            "latchkey.identity.login-failed.v1",
+            #"{"ofIdentifier":{"failures":7,"blockedUntil":null},"ofAddress":{"failures":1},"ofDevice":null}"#)
+        #expect(
+            HistoryLines(format: .table, isForPeople: false).line(failed, PersonalContent()).hasSuffix(
+                "  ofIdentifier.failures=7 ofAddress.failures=1\n"))
+        let consumed = try event(
+            "latchkey.verification.reset-token-consumed.v1", #"{"account":{"credentialVersion":3},"password":"1.identity:1.AA"}"#)
+        #expect(
+            HistoryLines(format: .table, isForPeople: false).line(consumed, PersonalContent()).hasSuffix(
+                "  credentialVersion=3\n"))
     }
 
     @Test func `times are exact in files`() throws {

@@ -71,8 +71,8 @@ struct HistoryLines {
 
     /// Members that say nothing to people: boxes, ciphertexts, digests.
     private static let opaque: Set<String> = [
-        "reply", "person", "successor", "recipient", "code", "identifier", "passwordHash", "rehash", "profile", "client",
-        "digest", "salt", "refresh", "device", "address", "droppedDevices", "dataKey", "createdAt",
+        "reply", "person", "successor", "recipient", "code", "identifier", "password", "passwordHash", "rehash", "profile",
+        "client", "digest", "salt", "refresh", "device", "address", "droppedDevices", "dataKey", "createdAt",
     ]
 
     /// `name=value` for what an event says readably.
@@ -88,7 +88,12 @@ struct HistoryLines {
             case .array(let items):
                 let texts = items.compactMap(\.string)
                 if !texts.isEmpty { words.append("\(name)=\(texts.joined(separator: ","))") }
-            case .object: words += details(value, besides: about)
+            case .object(let members):
+                // What several of them say needs the name of each.
+                let isShared = object.contains { other, value in
+                    other != name && value.object?.contains { member, _ in members[member] != nil } == true
+                }
+                words += details(value, besides: about).map { isShared ? "\(name).\($0)" : $0 }
             case .null, .string: break
             }
         }
