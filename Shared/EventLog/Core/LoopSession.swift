@@ -163,7 +163,11 @@ struct LoopSession<Store: ProjectionStore> {
         if isTime { for partition in loops.keys { feed(.tick, to: partition) } }
         try lookForSkips()
         try takeOverArriving()
-        try serveStore()
+        // Inputs are fed from here: whatever asks the store is not specialised, nor what it would call.
+        while !projections.isEmpty || !loads.isEmpty {
+            for (partition, outcome) in try project() { feed(.projected(outcome), to: partition) }
+            for (partition, batch) in try load() { feed(.loaded(batch), to: partition) }
+        }
         if isWaiting, consumer.isAvailable {
             isWaiting = false
             driver.notice(.resumes)
@@ -320,17 +324,20 @@ struct LoopSession<Store: ProjectionStore> {
         }
     }
 
-    /// Loads and projects for all partitions together, until none asks for more.
-    private mutating func serveStore() throws(LogError) {
+    /// Projects for all partitions together.
+    private mutating func project() throws(LogError) -> [(key: Int, value: ProjectionOutcome)] {
         let store = driver.store
-        while !projections.isEmpty || !loads.isEmpty {
-            let outcomes = try ask(projections) { batches throws(LogError) in try store.project(batches) }
-            projections.removeAll()
-            for (partition, outcome) in outcomes.sorted(by: { $0.key < $1.key }) { feed(.projected(outcome), to: partition) }
-            let loaded = try ask(loads) { requests throws(LogError) in try store.load(requests) }
-            loads.removeAll()
-            for (partition, batch) in loaded.sorted(by: { $0.key < $1.key }) { feed(.loaded(batch), to: partition) }
-        }
+        let outcomes = try ask(projections) { batches throws(LogError) in try store.project(batches) }
+        projections.removeAll()
+        return outcomes.sorted { $0.key < $1.key }
+    }
+
+    /// Loads for all partitions together.
+    private mutating func load() throws(LogError) -> [(key: Int, value: LoadedBatch<Domain.Key, Domain.Aggregate>)] {
+        let store = driver.store
+        let loaded = try ask(loads) { requests throws(LogError) in try store.load(requests) }
+        loads.removeAll()
+        return loaded.sorted { $0.key < $1.key }
     }
 
     /// Asks the store for several partitions at once. Where it can never do what it is asked, the partition that this belongs to
