@@ -33,6 +33,7 @@ def bench(parser, arguments):
     parser.add_argument("--only", choices=BACKENDS, action="append", help="only this log")
     parser.add_argument("--connections", default=",".join(map(str, CONNECTIONS)), metavar="N,…", help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=5, metavar="N", help="for each measurement (default: %(default)s)")
+    parser.add_argument("--partitions", type=int, default=12, metavar="N", help="of every topic (default: %(default)s)")
     parser.add_argument(
         "--oracle", nargs="?", type=int, const=10_000, metavar="N",
         help="instead: compare the times of N requests (10000) for identifiers with and without an account, by endpoint")
@@ -46,6 +47,8 @@ def bench(parser, arguments):
         raise Problem("--oracle is not a number from 2 to 1000000", 2)
     if options.rebuild is not None and not 12 <= options.rebuild <= 100_000_000:
         raise Problem("--rebuild is not a number from 12 to 100000000", 2)
+    if not 1 <= options.partitions <= 1_000:
+        raise Problem("--partitions is not a number from 1 to 1000", 2)
     if not 0 < options.seconds <= 60:
         raise Problem("--seconds is not more than 0 and at most 60", 2)
     os.environ["LATCHKEY_BENCHMARKS"] = "yes"
@@ -104,7 +107,7 @@ def workplace(backend, options, programs):
 
 
 def run(backend, options, programs, report, folder, broker):
-    system = System(folder, programs, broker)
+    system = System(folder, programs, broker, options.partitions)
     try:
         if options.oracle is not None:
             system.environment["SIGNUP_PROOF"] = "required"

@@ -53,6 +53,7 @@ def server(programs, connections, seconds):
 def round_trips(system, database, programs, connections, seconds):
     if system.broker:
         command = [os.path.join(programs, "limit-kafka"), "round-trips", system.broker.servers, system.broker.prefix]
+        command.append(str(system.partitions))
     else:
         command = [os.path.join(programs, "limit-postgres"), database.url]
     return json.loads(run([*command, str(connections), str(seconds)]))

@@ -64,7 +64,9 @@ class Table(Rows):
         if row["backend"] != self.backend:
             self.backend = row["backend"]
             load = os.getloadavg()[0]
-            print(f"\n{self.backend}: {os.cpu_count()} processors, load average {load:.1f}, {self.options.seconds:g} s each\n")
+            print(
+                f"\n{self.backend}, {self.options.partitions} partitions: {os.cpu_count()} processors, load average {load:.1f}, "
+                f"{self.options.seconds:g} s each\n")
             self.line(HEADINGS)
         limit, cpu = row["limit"], row["cpu"]
         self.is_disturbed |= row["elsewhere"] > TOLERABLE

@@ -59,7 +59,8 @@ class Broker:
 
 
 class System:
-    def __init__(self, folder, programs, broker):
+    def __init__(self, folder, programs, broker, partitions):
+        self.partitions = partitions
         self.state = State(os.path.join(folder, "state"))
         self.broker = broker
         self.port = free_port("127.0.0.1", ())
@@ -70,7 +71,7 @@ class System:
         }
         self.environment |= {
             "LATCHKEY_STATE": self.state.path, "LATCHKEY_PORT": str(self.port), "LATCHKEY_BIN": programs,
-            "TRUSTED_PROXIES": "127.0.0.1/32",
+            "TRUSTED_PROXIES": "127.0.0.1/32", "LATCHKEY_PARTITIONS": str(partitions),
         }
         if broker:
             self.environment["LATCHKEY_KAFKA_PREFIX"] = broker.prefix

@@ -1,9 +1,9 @@
 // The limit of a request that goes through Kafka: a command, the event that it leads to, the reading back of that event,
 // and a reply, with nothing in between; over librdkafka, with Latchkey's settings and number of partitions.
 //
-//   limit-kafka round-trips SERVERS PREFIX SLOTS SECONDS    one JSON object: how many, how fast
-//   limit-kafka records SERVERS PREFIX                      how many records the topics hold whose names begin so
-//   limit-kafka remove SERVERS PREFIX                       removes those topics
+//   limit-kafka round-trips SERVERS PREFIX PARTITIONS SLOTS SECONDS    one JSON object: how many, how fast
+//   limit-kafka records SERVERS PREFIX                                 how many records the topics hold whose names begin so
+//   limit-kafka remove SERVERS PREFIX                                  removes those topics
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -13,8 +13,9 @@
 
 #include "measurement.h"
 
-enum { partitions = 12, record_size = 900 };
+enum { record_size = 900 };
 
+static int partitions;
 static char commands[256], events[256], replies[256];
 static volatile int is_over;
 
@@ -191,14 +192,14 @@ static void count_or_remove(const char *servers, const char *prefix, int removes
 }
 
 int main(int count, char **arguments) {
-    if (count == 6 && !strcmp(arguments[1], "round-trips")) {
-        measure(arguments[2], arguments[3], atoi(arguments[4]), atof(arguments[5]));
+    if (count == 7 && !strcmp(arguments[1], "round-trips") && (partitions = atoi(arguments[4])) > 0) {
+        measure(arguments[2], arguments[3], atoi(arguments[5]), atof(arguments[6]));
     } else if (count == 4 && !strcmp(arguments[1], "records")) {
         count_or_remove(arguments[2], arguments[3], 0);
     } else if (count == 4 && !strcmp(arguments[1], "remove") && *arguments[3]) {
         count_or_remove(arguments[2], arguments[3], 1);
     } else {
-        fprintf(stderr, "limit-kafka round-trips SERVERS PREFIX SLOTS SECONDS | records SERVERS PREFIX | remove SERVERS PREFIX\n");
+        fprintf(stderr, "limit-kafka round-trips SERVERS PREFIX PARTITIONS SLOTS SECONDS | records SERVERS PREFIX | remove SERVERS PREFIX\n");
         return 2;
     }
     return 0;
