@@ -14,22 +14,51 @@ import Testing
             (reader, writer) = (ends[0], ends[1])
         }
 
+        /// Waits until there is something.
         func readLines(_ limit: Int = 1 << 20) -> [[UInt8]] {
             var buffer = [UInt8](repeating: 0, count: limit)
             let count = read(reader, &buffer, limit)
             return buffer[..<max(0, count)].split(separator: UInt8(ascii: "\n")).map { Array($0) }
         }
+
+        /// What is there already.
+        func readLinesAtOnce() -> [[UInt8]] {
+            var poll = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            return Glibc.poll(&poll, 1, 0) == 1 ? readLines() : []
+        }
+
+        func close() {
+            Glibc.close(reader)
+            Glibc.close(writer)
+        }
     }
 
-    private func logger(_ pipe: Pipe) -> Logger {
-        Logger(service: "test", level: .debug, sink: StandardErrorSink(descriptor: pipe.writer))
+    private func logger(_ pipe: Pipe, capacity: Int = 1 << 18) -> Logger {
+        Logger(service: "test", level: .debug, sink: StandardErrorSink(descriptor: pipe.writer, capacity: capacity))
     }
 
-    @Test func `lines of many threads never mix`() async throws {
+    /// Messages of `lines`, each with its `index`.
+    private func indices(_ lines: [[UInt8]], of message: String) throws -> [Int64] {
+        try lines.map { try JSON.parse($0) }.filter { $0["message"]?.string == message }.compactMap { $0["index"]?.int64 }
+    }
+
+    @Test func `a line that stands alone comes by itself`() throws {
         let pipe = Pipe()
         let logger = logger(pipe)
+        for index in 0..<3 {
+            logger.info("line", ["index": .public(index)])
+            #expect(try indices(pipe.readLines(), of: "line") == [Int64(index)])
+        }
+        logger.flush()
+        pipe.close()
+    }
+
+    @Test(arguments: [1 << 18, 0]) func `lines of many threads never mix, and stay in order`(capacity: Int) async throws {
+        let pipe = Pipe()
+        let logger = logger(pipe, capacity: capacity)
         let reading = WorkerThread(name: "reader") { _ in
             var seen = 0
+            var last: [Int64: Int64] = [:]
             var rest: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while seen < 800 {
@@ -39,6 +68,9 @@ import Testing
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = try JSON.parse(Array(rest[..<end]))
                     #expect(line["message"]?.string == "from a thread")
+                    let (thread, index) = (line["thread"]?.int64 ?? -1, line["line"]?.int64 ?? -1)
+                    #expect(index == last[thread, default: -1] + 1)
+                    last[thread] = index
                     rest.removeSubrange(...end)
                     seen += 1
                 }
@@ -51,7 +83,9 @@ import Testing
                 group.addTask {
                     try await pool.run {
                         for index in 0..<100 {
-                            logger.info("from a thread", ["thread": .public(number), "line": .public(index)])
+                            logger.log(
+                                index % 10 == 9 ? .error : .info, "from a thread",
+                                ["thread": .public(number), "line": .public(index)])
                         }
                     }
                 }
@@ -60,8 +94,30 @@ import Testing
         }
         try await reading.ended()
         pool.close()
-        close(pipe.reader)
-        close(pipe.writer)
+        logger.flush()
+        pipe.close()
+    }
+
+    @Test func `an error is out at once, behind what was said before, and so is everything after a flush`() throws {
+        let pipe = Pipe()
+        let logger = logger(pipe)
+        for index in 0..<50 { logger.info("line", ["index": .public(index)]) }
+        logger.error("line", ["index": 50])
+        #expect(try indices(pipe.readLinesAtOnce(), of: "line") == Array(0...50))
+        for index in 0..<50 { logger.info("line", ["index": .public(index)]) }
+        logger.flush()
+        #expect(try indices(pipe.readLinesAtOnce(), of: "line") == Array(0..<50))
+        pipe.close()
+    }
+
+    @Test func `what was said is out when nobody can say anything any more`() throws {
+        let pipe = Pipe()
+        do {
+            let logger = logger(pipe)
+            for index in 0..<50 { logger.info("line", ["index": .public(index)]) }
+        }
+        #expect(try indices(pipe.readLinesAtOnce(), of: "line") == Array(0..<50))
+        pipe.close()
     }
 
     @Test func `a reader that went away does no harm`() {
@@ -69,27 +125,59 @@ import Testing
         let logger = logger(pipe)
         close(pipe.reader)
         logger.info("nobody reads this")
-        logger.info("nor this")
+        logger.error("nor this")
+        logger.flush()
         close(pipe.writer)
     }
 
     @Test func `a reader that stalls delays nobody for long and learns later what it missed`() throws {
         let pipe = Pipe()
-        let logger = logger(pipe)
+        let logger = logger(pipe, capacity: 8_192)
         let filler = String(repeating: "x", count: 900)
         let start = ContinuousClock.now
-        // A pipe holds 64 KiB; these are about 180.
+        // A pipe holds 64 KiB.
         for index in 0..<200 { logger.info("line", ["index": .public(index), "filler": .public(filler)]) }
         #expect(ContinuousClock.now - start < .seconds(5))
-        let held = pipe.readLines()
-        #expect(held.count < 200)
+        var lines = pipe.readLines()
+        logger.error("afterwards")
+        lines += pipe.readLines()
+        let objects = try lines.map { try JSON.parse($0) }
+        let held = objects.count { $0["message"]?.string == "line" }
+        #expect(held < 200)
+        #expect(objects.dropFirst(held).map { $0["message"]?.string } == ["log lines were lost", "afterwards"])
+        #expect(objects.dropFirst(held).first?["count"]?.int64 == Int64(200 - held))
+        pipe.close()
+    }
 
-        logger.info("afterwards")
-        let lines = try pipe.readLines().map { try JSON.parse($0) }
-        #expect(lines.map { $0["message"]?.string } == ["log lines were lost", "afterwards"])
-        #expect(lines.first?["count"]?.int64 == Int64(200 - held.count))
-        close(pipe.reader)
-        close(pipe.writer)
+    @Test func `whatever ends the process, everything that was said is out`() async throws {
+        let exited = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let logger = Logger(service: "test")
+            for index in 0..<100 { logger.info("line", ["index": .public(index)]) }
+            exit(0)
+        }
+        #expect(try indices(lines(exited?.standardErrorContent), of: "line") == Array(0..<100))
+
+        let trapped = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let logger = Logger(service: "test")
+            for index in 0..<100 { logger.info("line", ["index": .public(index)]) }
+            fatalError("as it must")
+        }
+        // Some perhaps twice.
+        #expect(try Set(indices(lines(trapped?.standardErrorContent), of: "line")) == Set(0..<100))
+
+        let trappedElsewhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let logger = Logger(service: "test")
+            try await BlockingPool(name: "trap", threads: 1).run {
+                for index in 0..<100 { logger.info("line", ["index": .public(index)]) }
+                fatalError("as it must")
+            }
+        }
+        #expect(try Set(indices(lines(trappedElsewhere?.standardErrorContent), of: "line")) == Set(0..<100))
+    }
+
+    /// Those that are lines of a log.
+    private func lines(_ output: [UInt8]?) -> [[UInt8]] {
+        (output ?? []).split(separator: UInt8(ascii: "\n")).map { Array($0) }.filter { $0.first == UInt8(ascii: "{") }
     }
 
     private struct PipeEnded: Error {}

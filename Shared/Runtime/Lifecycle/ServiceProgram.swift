@@ -122,6 +122,7 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
                 status = ExitStatus.failure
             }
             // Threads that did not end, and destructors of C++ libraries, must not get into each other's way.
+            context.logger.flush()
             fflush(nil)
             _exit(status)
         }
@@ -148,7 +149,10 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
             var count = 0
             for await _ in stop {
                 count += 1
-                if count > 1 { _exit(ExitStatus.failure) }
+                if count > 1 {
+                    context.logger.flush()
+                    _exit(ExitStatus.failure)
+                }
                 work.cancel()
             }
         }

@@ -27,7 +27,7 @@ public struct LogEntry: Sendable, Equatable {
     public func line() -> [UInt8] {
         var line = LineBuilder()
         line.append(#"{"time":""#)
-        line.append(WallClock.rfc3339(time))
+        WallClock.append(rfc3339: time, to: &line.bytes)
         line.append(#"","level":""#)
         line.append(level.rawValue)
         line.append(#"","service":"#)
@@ -99,7 +99,7 @@ private struct LineBuilder {
     mutating func append(_ value: LogValue) {
         switch value {
         case .text(let text), .outline(let text): append(quoted: text)
-        case .integer(let integer): append(String(integer))
+        case .integer(let integer): bytes.append(decimal: integer)
         case .number(let number): append(number.isFinite ? "\(number)" : #""\#(number)""#)
         case .flag(let flag): append(flag ? "true" : "false")
         case .secret: append(#""***""#)

@@ -12,7 +12,7 @@ public struct Logger: Sendable {
 
     /// - Parameter clock: milliseconds since 1970-01-01T00:00:00Z.
     public init(
-        service: String, level: LogLevel = .info, sink: any LogSink = StandardErrorSink(),
+        service: String, level: LogLevel = .info, sink: any LogSink = StandardErrorSink.standard,
         clock: @escaping @Sendable () -> Int64 = WallClock.now
     ) {
         self.service = service
@@ -36,18 +36,23 @@ public struct Logger: Sendable {
         return copy
     }
 
-    public func debug(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.debug, message, fields) }
-    public func info(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.info, message, fields) }
-    public func notice(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.notice, message, fields) }
-    public func warning(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
-        log(.warning, message, fields)
-    }
-    public func error(_ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) { log(.error, message, fields) }
+    /// Fields are made only where the line is written.
+    public typealias Fields = KeyValuePairs<String, LogValue>
 
-    public func log(_ level: LogLevel, _ message: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
+    public func debug(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) { log(.debug, message, fields()) }
+    public func info(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) { log(.info, message, fields()) }
+    public func notice(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) { log(.notice, message, fields()) }
+    public func warning(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) { log(.warning, message, fields()) }
+    public func error(_ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) { log(.error, message, fields()) }
+
+    public func log(_ level: LogLevel, _ message: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
         guard level >= self.level else { return }
-        let all = fields.isEmpty ? self.fields : self.fields + fields.map { (name: $0.key, value: $0.value) }
+        var all = self.fields
+        for field in fields() { all.append((name: field.key, value: field.value)) }
         sink.write(
             LogEntry(time: clock(), level: level, service: service, message: message.description, fields: all, traceID: traceID))
     }
+
+    /// Returns once everything that was said is out: before a process ends.
+    public func flush() { sink.flush() }
 }

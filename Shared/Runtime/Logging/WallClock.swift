@@ -11,6 +11,12 @@ public enum WallClock {
 
     /// RFC 3339 in UTC with milliseconds: `2026-02-28T23:59:59.999Z`.
     public static func rfc3339(_ milliseconds: Int64) -> String {
+        var bytes: [UInt8] = []
+        append(rfc3339: milliseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func append(rfc3339 milliseconds: Int64, to bytes: inout [UInt8]) {
         let (seconds, fraction) = milliseconds.flooredDivision(by: 1_000)
         let (days, second) = seconds.flooredDivision(by: 86_400)
         // Days since 1970-01-01 to a date of the proleptic Gregorian calendar, with years that begin in March.
@@ -21,14 +27,27 @@ public enum WallClock {
         let day = dayOfYear - (153 * shifted + 2) / 5 + 1
         let month = shifted < 10 ? shifted + 3 : shifted - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        let time = "\(padded(second / 3_600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
-        return "\(date)T\(time).\(padded(fraction, 3))Z"
+        for (number, width, end) in [
+            (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (second / 3_600, 2, ":"), (second / 60 % 60, 2, ":"),
+            (second % 60, 2, "."), (fraction, 3, "Z"),
+        ] as [(Int64, Int, Unicode.Scalar)] {
+            bytes.append(decimal: number, width: width)
+            bytes.append(UInt8(ascii: end))
+        }
     }
+}
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+extension [UInt8] {
+    /// In decimal, with zeros in front up to the width.
+    mutating func append(decimal number: Int64, width: Int = 1) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        var rest = number.magnitude
+        while rest > 0 || count - start < width {
+            append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        }
+        self[start...].reverse()
     }
 }
 

@@ -4,7 +4,8 @@ import Glibc
 package enum OwnedThread {
     /// Starts a thread. `name` shows in debuggers and `/proc`; the kernel keeps its first 15 bytes.
     ///
-    /// All signals stay blocked in it: they are the main thread's business, and C libraries see no `EINTR`.
+    /// Signals stay blocked in it: they are the main thread's business, and C libraries see no `EINTR`. Except for faults, which
+    /// belong to the thread that makes them.
     package static func start(name: String, stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -15,6 +16,7 @@ package enum OwnedThread {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
+        for fault in LastWords.faults { sigdelset(&all, fault) }
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
 
