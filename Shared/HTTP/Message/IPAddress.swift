@@ -52,8 +52,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible, LosslessSt
     public static let loopbackV6 = IPAddress(high: 0, low: 1)
 
     public var bytes: [UInt8] {
-        let high = (0..<8).map { UInt8(truncatingIfNeeded: self.high >> (56 - 8 * UInt64($0))) }
-        return isV4 ? Array(high.prefix(4)) : high + (0..<8).map { UInt8(truncatingIfNeeded: low >> (56 - 8 * UInt64($0))) }
+        (0..<(isV4 ? 4 : 16)).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * UInt64($0 % 8))) }
     }
 
     /// What limits count by: an IPv4 address itself, of IPv6 the /64 network.

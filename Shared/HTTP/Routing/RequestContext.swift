@@ -17,7 +17,8 @@ public struct RequestContext: Sendable {
     /// The template of the matching route (`/users/{id}`), for metrics and logs; `nil` where none matched.
     public internal(set) var route: String?
     public internal(set) var parameters: PathParameters
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    /// A handful: looking through them costs less than hashing.
+    private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
     public init(
         requestID: String, trace: TraceContext = .random(), deadline: ContinuousClock.Instant, route: String? = nil,
@@ -31,8 +32,11 @@ public struct RequestContext: Sendable {
     }
 
     public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value? {
-        get { values[ObjectIdentifier(key)] as? Key.Value }
-        set { values[ObjectIdentifier(key)] = newValue }
+        get { values.first { $0.key == ObjectIdentifier(key) }?.value as? Key.Value }
+        set {
+            values.removeAll { $0.key == ObjectIdentifier(key) }
+            if let newValue { values.append((ObjectIdentifier(key), newValue)) }
+        }
     }
 
     /// What is left until the deadline, never negative.

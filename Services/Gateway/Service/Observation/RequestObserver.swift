@@ -38,11 +38,20 @@ public struct RequestObserver: Sendable {
                 "requestId": .public(observation.requestID), "method": .public(method), "route": .public(route),
                 "status": .public(observation.status.rawValue), "ms": .public(observation.duration),
                 "bytesIn": .public(observation.requestBytes), "bytesOut": .public(observation.responseBytes),
-                "client": .masked(observation.request.clientAddress(trusting: proxies).description),
+                "client": .outline(observation.request.clientAddress(trusting: proxies).outline),
             ])
     }
 
     private static let known: Set<HTTPMethod> = [.get, .head, .post, .put, .patch, .delete, .options]
     /// Asked every few seconds by machines.
     private static let quiet: Set<String> = ["/healthz", "/readyz", "/metrics"]
+}
+
+extension IPAddress {
+    /// That of ``Mask`` of its text, made with less work.
+    var outline: String {
+        guard isV4 else { return Mask.outline(of: description) }
+        let bytes = bytes
+        return "\(bytes[0]).\(bytes[1]).***"
+    }
 }
