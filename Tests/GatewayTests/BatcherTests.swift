@@ -49,6 +49,29 @@ import Testing
         #expect(try await good == 20)
     }
 
+    @Test func `gather behind a batch of several, and go at once otherwise`() async throws {
+        let desk = Desk()
+        let batcher = Batcher<Int, Int>(limit: 10, gathering: .seconds(3_600)) { try await desk.answer($0) }
+        for number in 1...3 {
+            desk.gate.continuation.yield()
+            #expect(try await batcher.ask(number) == number * 10)
+        }
+        async let first = batcher.ask(4)
+        while desk.asked.count < 4 { await Task.yield() }
+        let several = (5...8).map { number in Task { try await batcher.ask(number) } }
+        while batcher.count < several.count { await Task.yield() }
+        for _ in 0..<2 { desk.gate.continuation.yield() }
+        #expect(try await first == 40)
+        for task in several { _ = try await task.value }
+        // Behind these four nothing is asked for an hour.
+        let late = Task { try await batcher.ask(9) }
+        while batcher.count < 1 { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(batcher.count == 1)
+        #expect(desk.asked.map(\.count) == [1, 1, 1, 1, 4])
+        late.cancel()
+    }
+
     @Test func `are asked although their tasks are cancelled`() async throws {
         let desk = Desk()
         let batcher = Batcher<Int, Int>(limit: 10) { try await desk.answer($0) }

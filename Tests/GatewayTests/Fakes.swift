@@ -162,6 +162,8 @@ struct TestGateway {
     let accounts = FakeAccounts()
     let devices = FakeDevices()
     let revocations = FakeRevocations()
+    let versions = FakeVersions()
+    let users: UserAnswers
     let tokens = FakeTokens()
     let metrics = Metrics()
     let logs = LogRecorder()
@@ -178,10 +180,12 @@ struct TestGateway {
         secret: Secret = Secret(Array(repeating: 9, count: 32)), accepted: [Secret] = [], proofRequired: Bool = false
     ) {
         self.keys = keys
+        users = UserAnswers(versions)
         var api = GatewayAPI(
             routing: routing, secret: secret, rates: rates, counter: counter ?? quotas, answers: answers,
             accounts: directory ?? accounts, devices: devices, tokenKeys: tokens.keys, verifier: tokens.verifier(revocations),
-            revocations: revocations, keys: keys, sealer: BoxSealer(), commands: commands ?? path, metrics: metrics)
+            revocations: revocations, users: users, keys: keys, sealer: BoxSealer(), commands: commands ?? path,
+            metrics: metrics)
         api.channels = channels
         api.proofRequired = proofRequired
         api.acceptedSecrets = accepted

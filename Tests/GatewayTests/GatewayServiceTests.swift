@@ -35,6 +35,9 @@ private struct Stage {
                 CREATE TABLE identity.revocations_for_gateway (
                     session_id uuid, user_id uuid, partition integer, ended_at timestamptz);
                 CREATE TABLE identity.checkpoints_for_gateway (partition integer, position text);
+                CREATE TABLE identity.user_versions_for_gateway (
+                    user_id uuid, groups text[], profile_version bigint, subject bytea, attached_at timestamptz,
+                    verified_at timestamptz);
                 CREATE SCHEMA identity_keys;
                 CREATE TABLE identity_keys.signing_keys_for_gateway (
                     kid text, algorithm text, state text, public_jwk jsonb)

@@ -299,7 +299,8 @@ import Testing
         for scope in scopes.prefix(5) { _ = try await short.claim([RequestName(scope: scope, body: [1])], lease: .seconds(1)) }
         for scope in scopes.suffix(3) { _ = try await long.claim([RequestName(scope: scope, body: [1])], lease: .seconds(1)) }
         try await postgres.pool.query("SELECT pg_sleep(0.002)")
-        let housekeeping = Housekeeping(postgres.pool, step: 2, logger: .silent, metrics: Metrics())
+        let housekeeping = Housekeeping(
+            postgres.pool, users: UserAnswers(FakeVersions()), step: 2, logger: .silent, metrics: Metrics())
         try await housekeeping.sweep()
         let left = try await postgres.pool.query("SELECT scope FROM gateway.idempotency WHERE scope = ANY(\(scopes))")
         #expect(try Set(left.column([UInt8].self)) == Set(scopes.suffix(3)))

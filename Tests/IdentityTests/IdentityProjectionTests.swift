@@ -124,7 +124,8 @@ extension ServiceTests {
                         AND has_table_privilege('gateway', 'identity.devices_for_gateway', 'SELECT')
                         AND has_table_privilege('gateway', 'identity.sessions_for_gateway', 'SELECT')
                         AND has_table_privilege('gateway', 'identity.revocations_for_gateway', 'SELECT')
-                        AND has_table_privilege('gateway', 'identity.checkpoints_for_gateway', 'SELECT'),
+                        AND has_table_privilege('gateway', 'identity.checkpoints_for_gateway', 'SELECT')
+                        AND has_table_privilege('gateway', 'identity.user_versions_for_gateway', 'SELECT'),
                     has_table_privilege('gateway', 'identity.users', 'SELECT'),
                     has_schema_privilege('gateway', 'identity_sealing', 'USAGE')
                 """

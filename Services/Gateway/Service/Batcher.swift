@@ -13,16 +13,22 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
     }
 
     private let limit: Int
+    private let gathering: Duration
     private let run: @Sendable ([Question]) async throws -> [Answer]
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - limit: the number of questions in one batch.
+    ///   - gathering: how long questions gather behind a batch that was asked by several, and shows that more will come: fewer
+    ///     and larger batches cost less.
     ///   - run: answers a batch, in its order. An error is everybody's.
-    init(limit: Int, _ run: @escaping @Sendable ([Question]) async throws -> [Answer]) {
+    init(limit: Int, gathering: Duration = .zero, _ run: @escaping @Sendable ([Question]) async throws -> [Answer]) {
         self.limit = limit
+        self.gathering = gathering
         self.run = run
     }
+
+    private static var several: Int { 4 }
 
     /// Questions that are in no batch yet.
     var count: Int { state.withLock { $0.waiting.count } }
@@ -49,6 +55,7 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
             } catch {
                 for entry in batch { entry.waiter.resume(returning: .failure(error)) }
             }
+            if gathering > .zero, batch.count >= Self.several { try? await Task.sleep(for: gathering) }
         }
     }
 

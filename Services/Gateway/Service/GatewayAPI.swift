@@ -19,6 +19,7 @@ public struct GatewayAPI: Sendable {
     public var tokenKeys: TokenKeys
     public var verifier: TokenVerifier
     public var revocations: any Revocations
+    public var users: UserAnswers
     /// Whether a sign-up is told of an account, or makes one, only with a code.
     public var proofRequired = false
     public var keys: any RecipientKeys
@@ -31,7 +32,8 @@ public struct GatewayAPI: Sendable {
     public init(
         routing: Routing, secret: Secret, rates: [Limit: Rate], counter: any QuotaCounter, answers: any AnswerStore,
         accounts: any AccountDirectory, devices: any DeviceDirectory, tokenKeys: TokenKeys, verifier: TokenVerifier,
-        revocations: any Revocations, keys: any RecipientKeys, sealer: BoxSealer, commands: any CommandPath, metrics: Metrics
+        revocations: any Revocations, users: UserAnswers, keys: any RecipientKeys, sealer: BoxSealer,
+        commands: any CommandPath, metrics: Metrics
     ) {
         self.routing = routing
         self.secret = secret
@@ -43,6 +45,7 @@ public struct GatewayAPI: Sendable {
         self.tokenKeys = tokenKeys
         self.verifier = verifier
         self.revocations = revocations
+        self.users = users
         self.keys = keys
         self.sealer = sealer
         self.commands = commands
@@ -59,7 +62,7 @@ public struct GatewayAPI: Sendable {
         let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
             sealer: sealer, commands: commands, passwords: PasswordWork(metrics: metrics), verifier: verifier,
-            revocations: revocations, proofRequired: proofRequired)
+            revocations: revocations, users: users, proofRequired: proofRequired)
         let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)
 

@@ -26,7 +26,8 @@ public struct GatewayService: Sendable {
         let pools = GatewayPools(Self.database(common), logger: context.logger, metrics: metrics)
         let preparation = Preparation(
             [GatewaySchema.migrations], database: Self.database(common), context: context, provision: provision)
-        let housekeeping = Housekeeping(pools.quick, logger: context.logger, metrics: metrics)
+        let users = UserAnswers(PostgresUserVersions(pools.quick))
+        let housekeeping = Housekeeping(pools.quick, users: users, logger: context.logger, metrics: metrics)
 
         // The log: commands out, replies in, and the keys to seal to.
         let directory = KeyDirectory(authenticator: authenticator)
@@ -44,7 +45,8 @@ public struct GatewayService: Sendable {
 
         // Tokens, and who they are of no more.
         let revocations = RevocationFollower(
-            log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, context: context)
+            log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, users: users,
+            context: context)
         let tokenKeys = TokenKeys(PostgresPublishedKeys(pools.quick))
         let verifier = TokenVerifier(
             keys: tokenKeys, revocations: revocations, issuer: configuration.publicURL, audience: configuration.tokenAudience,
@@ -55,7 +57,8 @@ public struct GatewayService: Sendable {
             routing: Routing(secret: configuration.routingSecret), secret: configuration.secret, rates: configuration.rates,
             counter: PostgresQuotas(pools.quick), answers: PostgresAnswers(pools.durable),
             accounts: PostgresAccounts(pools.quick), devices: PostgresDevices(pools.quick), tokenKeys: tokenKeys,
-            verifier: verifier, revocations: revocations, keys: keys, sealer: sealer, commands: commands, metrics: metrics)
+            verifier: verifier, revocations: revocations, users: users, keys: keys, sealer: sealer, commands: commands,
+            metrics: metrics)
         api.acceptedSecrets = configuration.acceptedSecrets
         api.channels = configuration.channels
         api.proofRequired = configuration.proofRequired

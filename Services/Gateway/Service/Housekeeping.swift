@@ -1,17 +1,22 @@
 public import Postgres
 public import Runtime
 
-/// Deletes what is over: spent budgets, requests that are remembered no longer. In small steps, so that nobody waits.
+/// Deletes what is over: spent budgets, requests and answers that are remembered no longer. In small steps, so that nobody waits.
 public struct Housekeeping: Component {
     public let name = "housekeeping"
     private let pool: PostgresPool
+    private let users: UserAnswers
     private let interval: Duration
     private let step: Int
     private let logger: Logger
     private let deleted: Labelled<Counter>
 
-    public init(_ pool: PostgresPool, interval: Duration = .seconds(30), step: Int = 1_000, logger: Logger, metrics: Metrics) {
+    public init(
+        _ pool: PostgresPool, users: UserAnswers, interval: Duration = .seconds(30), step: Int = 1_000, logger: Logger,
+        metrics: Metrics
+    ) {
         self.pool = pool
+        self.users = users
         self.interval = interval
         self.step = step
         self.logger = logger
@@ -23,6 +28,7 @@ public struct Housekeeping: Component {
             while !Task.isCancelled {
                 // Several gateways do the same, so not all at once.
                 try await Task.sleep(for: interval * Double.random(in: 0.75...1.25))
+                users.sweep()
                 do {
                     try await sweep()
                 } catch let error as PostgresError {

@@ -16,6 +16,7 @@ struct EndpointServices: Sendable {
     var passwords: PasswordWork
     var verifier: TokenVerifier
     var revocations: any Revocations
+    var users: UserAnswers
     /// Whether a sign-up is told of an account, or makes one, only with a code.
     var proofRequired: Bool
 

@@ -11,6 +11,7 @@ struct RecentMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     init(limit: Int) { self.limit = limit }
 
     subscript(key: Key) -> Value? { entries[key]?.value }
+    var count: Int { entries.count }
 
     mutating func insert(_ value: Value, for key: Key) {
         age += 1
@@ -24,6 +25,18 @@ struct RecentMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     mutating func remove(_ key: Key) { entries[key] = nil }
+
+    /// Removes from the oldest on, up to the first that is not over.
+    mutating func removeOldest(while isOver: (Value) -> Bool) {
+        while first < order.count {
+            let (key, age) = order[first]
+            if let entry = entries[key], entry.age == age {
+                guard isOver(entry.value) else { return }
+                entries[key] = nil
+            }
+            first += 1
+        }
+    }
 
     private mutating func removeOldest() {
         while first < order.count {

@@ -12,6 +12,7 @@ public final class RevocationFollower: Component, Revocations {
     private let authenticator: RecordAuthenticator
     private let database: PostgresConnection.Configuration
     private let pool: PostgresPool
+    private let users: UserAnswers
     private let context: ServiceContext
     private let memory = RevocationMemory()
     private let wakeable = Wakeable()
@@ -20,15 +21,18 @@ public final class RevocationFollower: Component, Revocations {
     /// What `/readyz` calls it.
     static let part = "revocations"
 
-    /// - Parameter pool: is asked while the log cannot be followed.
+    /// - Parameters:
+    ///   - pool: is asked while the log cannot be followed.
+    ///   - users: forget whose sessions have ended.
     public init(
         log: any EventLog, authenticator: RecordAuthenticator, database: PostgresConnection.Configuration, pool: PostgresPool,
-        context: ServiceContext
+        users: UserAnswers, context: ServiceContext
     ) {
         self.log = log
         self.authenticator = authenticator
         self.database = database
         self.pool = pool
+        self.users = users
         self.context = context
         context.readiness.expect(Self.part)
     }
@@ -125,7 +129,9 @@ public final class RevocationFollower: Component, Revocations {
         for record in records {
             guard case .valid(let envelope)? = try reader?.read(record) else { continue }
             do throws(LogError) {
-                memory.end(try EndedSessions.named(in: envelope))
+                guard let ended = try EndedSessions(in: envelope) else { continue }
+                memory.end(ended.sessions)
+                users.forget(ended.user)
             } catch {
                 // It may end sessions, unless an operator had it skipped.
                 guard error.code == .unreadable,

@@ -8,10 +8,24 @@ struct OwnUser: Sendable {
 
     @Sendable func read(_ request: Request, _ context: RequestContext) async throws -> Response {
         let caller = try context.caller()
-        return try await services.commands.ask(
-            OutgoingCommand(
+        let version = await services.users.version(of: caller.user)
+        if let known = services.users.answer(to: caller.user, as: version) { return known }
+        let reply = try await services.commands.reply(
+            to: OutgoingCommand(
                 ReadUser(user: caller.user), to: services.routing.routingKey(of: caller.user), for: request, context,
                 answer: Self.user))
+        let answer = Self.user(reply)
+        // Groups may be changed, and changed back meanwhile.
+        if let version, reply.outcome == .ok, reply.groups == version.groups { await remember(answer, to: caller, as: version) }
+        return answer
+    }
+
+    private func remember(_ answer: Response, to caller: Caller, as version: UserVersion) async {
+        services.users.keep(answer, to: caller.user, as: version)
+        // Who is erased meanwhile is forgotten here or, if this comes first, where the sessions end.
+        if (try? await services.revocations.isEnded(caller.session, of: caller.user)) != false {
+            services.users.forget(caller.user)
+        }
     }
 
     @Sendable func update(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -72,4 +86,9 @@ struct OwnUser: Sendable {
     }
 
     private static let user = AccountAnswers.response { .success(["user": AccountAnswers.user($0)]) }
+}
+
+extension Reply {
+    /// The user's, where one is told.
+    fileprivate var groups: [String]? { data?["user"]?["groups"]?.array?.compactMap(\.string) }
 }
