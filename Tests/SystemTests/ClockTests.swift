@@ -57,7 +57,7 @@ extension SystemTests {
             defer { outer.discard() }
             let clock = try await WallClock(in: outer.folder)
             let system = try await LatchkeySystem.started(clock.environment)
-            // In every partition there is something from before.
+            // In some partitions there is something from before, in others nothing.
             for _ in 0..<12 { try await serves(system, "before") }
             let visitor = Visitor(system)
             #expect(try await visitor.send().isSuccess)
