@@ -60,11 +60,12 @@ def scale(wishes):
         name, _, number = wish.partition("=")
         if name not in counts:
             raise Problem(f"--scale {wish}: there is no service {name!r}; there are {', '.join(settings.SERVICES)}", 2)
-        # Without a gateway nothing could ever be ready.
-        fewest = 1 if name == "gateway" else 0
-        if not (number.isascii() and number.isdigit()) or not fewest <= int(number) <= MOST_INSTANCES:
-            raise Problem(f"--scale {wish}: {number!r} is not a number from {fewest} to {MOST_INSTANCES}", 2)
+        if not (number.isascii() and number.isdigit()) or not int(number) <= MOST_INSTANCES:
+            raise Problem(f"--scale {wish}: {number!r} is not a number from 0 to {MOST_INSTANCES}", 2)
         counts[name] = int(number)
+    # Nothing could ever be ready. Without any service Postgres runs alone, as is needed to put a backup back.
+    if not counts["gateway"] and any(counts.values()):
+        raise Problem("--scale gateway=0: without a gateway no service is of use", 2)
     return counts
 
 

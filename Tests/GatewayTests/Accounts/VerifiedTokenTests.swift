@@ -2,6 +2,7 @@ import Crypto
 import EventSchema
 import HTTP
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import GatewayService
@@ -59,6 +60,22 @@ import Testing
         #expect(try await verifier.caller(presenting: token) == caller)
         source.retire()
         await #expect(throws: APIError.self) { try await verifier.caller(presenting: token) }
+    }
+
+    @Test func `lets nobody in soon after its key was taken away`() async throws {
+        let source = TurningKeys()
+        let verifier = TokenVerifier(
+            keys: TokenKeys(source), revocations: FakeRevocations(), issuer: FakeTokens.issuer, audience: FakeTokens.issuer,
+            now: { FakeTokens.now })
+        let token = source.tokens.access(caller)
+        #expect(try await verifier.caller(presenting: token) == caller)
+        source.retire()
+        // A second is promised; machines that are slow get some more.
+        #expect(
+            try await waitUntil(within: .seconds(15)) {
+                do { _ = try await verifier.caller(presenting: token) } catch is APIError { return true }
+                return false
+            })
     }
 }
 

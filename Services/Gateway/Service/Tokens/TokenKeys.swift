@@ -23,7 +23,7 @@ public struct TokenKeys: Sendable {
     private let memory: Memory
     private let loads: Batcher<Void, [PublishedKey]>
 
-    public init(_ source: any PublishedKeys, lifetime: Duration = .seconds(30), pause: Duration = .seconds(1)) {
+    public init(_ source: any PublishedKeys, lifetime: Duration = .seconds(1), pause: Duration = .seconds(1)) {
         self.lifetime = lifetime
         self.pause = pause
         let memory = Memory()
