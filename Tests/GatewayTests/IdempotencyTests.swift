@@ -241,6 +241,30 @@ import Testing
         #expect(try await store.claim([name], lease: .seconds(60)) == .answered([1], scope: name.scope))
     }
 
+    @Test func `is not taken from a twin who was faster, though he looked at the clock later`() async throws {
+        let postgres = try await TestPostgres.shared
+        let store = PostgresAnswers(postgres.pool)
+        let name = RequestName(scope: Random.bytes(32), body: Random.bytes(32))
+        let slower = try await postgres.anotherPool().withTransaction { connection in
+            try connection.query(
+                """
+                INSERT INTO gateway.idempotency (scope, body, nonce, holder, held_until, expires_at)
+                VALUES (\(name.scope), \(name.body), \(Random.bytes(16)), \(Random.bytes(8)), now(), now() + interval '1 hour')
+                """)
+            let slower = Task { try await store.claim([name], lease: .seconds(60)) }
+            while try connection.query(
+                "SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
+            ).isEmpty { try connection.query("SELECT pg_sleep(0.002)") }
+            try connection.query(
+                """
+                UPDATE gateway.idempotency SET held_until = clock_timestamp() + interval '60 seconds'
+                WHERE scope = \(name.scope)
+                """)
+            return slower
+        }
+        #expect(try await slower.value == .held)
+    }
+
     @Test func `is new again after its hour`() async throws {
         let gateways = try await gateways(lifetime: .milliseconds(1))
         for body in [TestGateway.confirm, TestGateway.confirm, TestGateway.confirm + " "] {

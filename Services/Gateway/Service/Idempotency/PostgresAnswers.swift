@@ -53,8 +53,10 @@ public struct PostgresAnswers: AnswerStore {
                         expires_at = CASE WHEN row.expires_at <= clock_timestamp() THEN excluded.expires_at ELSE row.expires_at END
                     WHERE row.expires_at <= clock_timestamp()
                     OR row.answer IS NULL AND row.body = excluded.body
-                        -- A lease from further ahead than any was given when the server's clock was wrong.
-                        AND (row.held_until <= clock_timestamp() OR row.held_until > excluded.held_until)
+                        -- A lease from further ahead than any was given when the server's clock was wrong. Not the one that was
+                        -- to be given here: it may have been made before that of a twin who was faster.
+                        AND (row.held_until <= clock_timestamp()
+                            OR row.held_until > clock_timestamp() + \(interval(lease)))
                     RETURNING nonce, body, expires_at
                 )
                 SELECT true, nonce, body, NULL::bytea, \(milliseconds("expires_at")) FROM mine
