@@ -76,9 +76,8 @@ let package = Package(
         library(
             "Projections", "Shared/EventLog/Projections", ["EventLog", "EventSchema", "Postgres"],
             resources: [.embedInCode("Migrations")], settings: inlined),
-        library("Replay", "Shared/EventLog/Replay", ["EventLog", "EventSchema"]),
         library(
-            "AttachedProjections", "Shared/EventLog/Attached", ["EventLog", "EventSchema", "Postgres", "Replay", "Runtime"],
+            "AttachedProjections", "Shared/EventLog/Attached", ["EventLog", "EventSchema", "Postgres", "Runtime"],
             resources: [.embedInCode("Migrations")]),
         library("EventLogKafka", "Shared/EventLog/Kafka", ["CKafka", "EventLog", "EventSchema", "Crypto", "JSON", "Runtime"]),
         library("LogBackends", "Shared/EventLog/Backends", ["EventLog", "EventLogKafka", "EventLogPostgres", "Runtime"]),
@@ -119,7 +118,7 @@ let package = Package(
             "IdentityService", "Services/Identity/Service",
             [
                 "AttachedProjections", "IdentityDomain", "EventLog", "EventSchema", "Identifiers", "Crypto", "JSON", "HTTP",
-                "LoopService", "Postgres", "Projections", "Replay", "Runtime", "Sealing",
+                "LoopService", "Postgres", "Projections", "Runtime", "Sealing",
             ],
             resources: [
                 .embedInCode("Migrations"), .embedInCode("Keys/Migrations"), .embedInCode("Keys/Restoring/Migrations"),
@@ -160,7 +159,7 @@ let package = Package(
             "LogContractTests",
             [
                 "Crypto", "EventLog", "EventLogKafka", "EventLogSimulated", "EventLogPostgres", "EventSchema", "IdentityService",
-                "Postgres", "Replay", "Runtime", "TestSupport",
+                "Postgres", "Runtime", "TestSupport",
             ]),
         tests("RuntimeTests", ["Runtime", "JSON", "Crypto"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
@@ -223,7 +222,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "history",
             dependencies: [
                 "Crypto", "EventLog", "EventLogSimulated", "EventSchema", "IdentityService", "LogBackends", "LoopService",
-                "Postgres", "Replay", "Runtime", "SeededRandom",
+                "Postgres", "Runtime", "SeededRandom",
             ], path: "\(folder)/History", swiftSettings: strict),
         .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),
         .executableTarget(

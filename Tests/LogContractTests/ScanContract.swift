@@ -1,7 +1,6 @@
 import Crypto
 import EventLog
 import EventSchema
-import Replay
 import Runtime
 import Testing
 

@@ -1,7 +1,6 @@
 public import EventLog
 public import EventSchema
 public import Postgres
-internal import Replay
 
 /// Builds the tables of an attached projection anew from the log, beside the live ones, and puts them in their place. Whoever
 /// reads finds the old ones until that moment. Blocks.

@@ -1,7 +1,6 @@
 public import EventLog
 public import EventSchema
 public import Postgres
-internal import Replay
 public import Runtime
 internal import Synchronization
 

@@ -1,7 +1,6 @@
 internal import EventLog
 internal import EventSchema
 internal import Postgres
-internal import Replay
 
 /// The schema of an attached projection, live or being rebuilt. Everything in it is named without it: the statements find it by
 /// the search path of their transaction, so that a whole schema can take the place of another one.

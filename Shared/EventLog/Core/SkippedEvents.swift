@@ -11,26 +11,13 @@ public enum SkippedEvents {
         _ offset: Int64, of partition: TopicPartition, behind position: ChainPosition?, in log: any EventLog,
         authenticator: RecordAuthenticator
     ) throws(LogError) -> Bool {
-        var reader = ChainReader(partition, at: position, log: try log.describe().id, authenticator: authenticator)
-        let consumer = try log.makeConsumer(client: "skipped events", group: nil)
-        defer { consumer.close() }
-        let end = try consumer.bounds(of: partition).upperBound
-        consumer.follow(partition, from: reader.position.start)
-        while reader.position.offset < end || reader.isRecognising {
-            for event in try consumer.poll(timeout: .seconds(1)) {
-                switch event {
-                case .records(partition, let records):
-                    for record in records {
-                        guard case .valid(let envelope) = try reader.read(record) else { continue }
-                        if SkippedEvent(envelope.body)?.offset == offset { return true }
-                    }
-                case .outOfRange(partition, _, _):
-                    throw LogError(.truncated, "\(partition) ends before offset \(reader.position.offset): the log has lost data")
-                case .interrupted(partition): throw LogError(.unavailable, "\(partition) was interrupted")
-                default: break
-                }
-            }
-            guard consumer.isAvailable else { throw LogError(.unavailable, "the log is away") }
+        let scan = try ChainScan(log, authenticator: authenticator, client: "skipped events")
+        defer { scan.close() }
+        scan.follow(partition, from: position, upTo: try scan.end(of: partition))
+        while !scan.isDone {
+            for event in try scan.next(within: .seconds(1)).flatMap(\.events)
+            where SkippedEvent(event.body)?.offset == offset { return true }
+            guard scan.isAvailable else { throw LogError(.unavailable, "the log is away") }
         }
         return false
     }

@@ -3,7 +3,6 @@ internal import EventSchema
 internal import IdentityService
 internal import LogBackends
 internal import LoopService
-internal import Replay
 internal import Runtime
 internal import Synchronization
 

@@ -3,7 +3,6 @@ internal import EventSchema
 internal import IdentityService
 internal import LogBackends
 internal import LoopService
-internal import Replay
 internal import Runtime
 
 /// What rebuilds are measured with: a log with a long past, and how fast it can be read at best.

@@ -86,57 +86,36 @@ public final class RevocationFollower: Component, Revocations {
     }
 
     private func follow(over session: PostgresSession, until stop: StopFlag) throws(LogError) {
-        let description = try log.describe()
-        let consumer = try log.makeConsumer(client: "revocations", group: nil)
-        wakeable.set(consumer)
+        let scan = try ChainScan(log, authenticator: authenticator, client: "revocations")
+        wakeable.set(scan.wake)
         defer {
             wakeable.set(nil)
-            consumer.close()
+            scan.close()
         }
         let positions = try snapshot(over: session)
-        var readers: [TopicPartition: ChainReader] = [:]
-        for partition in 0..<description.partitions {
-            let place = TopicPartition(.identityEvents, partition)
-            let reader = ChainReader(place, at: positions[partition], log: description.id, authenticator: authenticator)
-            consumer.follow(place, from: reader.position.start)
-            readers[place] = reader
+        for partition in 0..<scan.partitions(of: .identityEvents) {
+            scan.follow(TopicPartition(.identityEvents, partition), from: positions[partition])
         }
-        var behind = Set(readers.keys)
         while !stop.isRaised {
             let asked = ContinuousClock.now
-            for event in try consumer.poll(timeout: .milliseconds(250)) {
-                switch event {
-                case .records(let place, let records): try read(records, with: &readers[place])
-                case .reachedEnd(let place, let end):
-                    try readers[place]?.reachedEnd(end)
-                    behind.remove(place)
-                case .interrupted(let place):
-                    readers[place]?.interrupted()
-                    behind.insert(place)
-                    if let reader = readers[place] { consumer.follow(place, from: reader.position.start) }
-                case .outOfRange(let place, _, _):
-                    throw LogError(.truncated, "\(place) does not hold what was read of it: the log has lost data")
-                case .assigned, .revoked: break
-                }
-            }
-            guard consumer.isAvailable, behind.isEmpty else { continue }
+            for batch in try scan.next(within: .milliseconds(250)) { try take(batch, after: positions[batch.partition.partition]) }
+            guard scan.isAvailable, scan.isUpToDate else { continue }
             memory.isUpToDate(at: asked)
             context.readiness.set(Self.part, ready: true)
         }
     }
 
-    private func read(_ records: [Record], with reader: inout ChainReader?) throws(LogError) {
-        for record in records {
-            guard case .valid(let envelope)? = try reader?.read(record) else { continue }
+    private func take(_ batch: ChainScan.Batch, after start: ChainPosition?) throws(LogError) {
+        for event in batch.events {
             do throws(LogError) {
-                guard let ended = try EndedSessions(in: envelope) else { continue }
+                guard let ended = try EndedSessions(in: event) else { continue }
                 memory.end(ended.sessions)
                 users.forget(ended.user)
             } catch {
                 // It may end sessions, unless an operator had it skipped.
                 guard error.code == .unreadable,
                     try SkippedEvents.contains(
-                        envelope.offset, of: envelope.partition, behind: reader?.position, in: log, authenticator: authenticator)
+                        event.offset, of: event.partition, behind: start, in: log, authenticator: authenticator)
                 else { throw error }
             }
         }
@@ -160,10 +139,10 @@ public final class RevocationFollower: Component, Revocations {
     }
 }
 
-/// The consumer that a shutdown has to wake.
+/// The scan that a shutdown has to wake.
 private final class Wakeable: Sendable {
-    private let consumer = Mutex<(any LogConsumer)?>(nil)
+    private let waking = Mutex<(@Sendable () -> Void)?>(nil)
 
-    func set(_ consumer: (any LogConsumer)?) { self.consumer.withLock { $0 = consumer } }
-    func wake() { consumer.withLock { $0 }?.wake() }
+    func set(_ wake: (@Sendable () -> Void)?) { waking.withLock { $0 = wake } }
+    func wake() { waking.withLock { $0 }?() }
 }

@@ -1,6 +1,5 @@
 internal import EventLog
 internal import EventSchema
-internal import Replay
 internal import Runtime
 
 extension AuditOperations {

@@ -1,7 +1,6 @@
 public import EventLog
 public import EventSchema
 internal import Postgres
-internal import Replay
 internal import Sealing
 
 /// How far the projection is, and the events that it cannot take: what `identity status` and `identity poison` show. Every call

@@ -2,7 +2,6 @@ internal import Crypto
 public import EventLog
 internal import EventSchema
 internal import Postgres
-internal import Replay
 internal import Runtime
 internal import Synchronization
 

@@ -2,7 +2,6 @@ internal import EventLog
 internal import EventSchema
 internal import IdentityDomain
 internal import Postgres
-internal import Replay
 
 /// Folds the events of one partition after the other, and writes them where a rebuild is made. Belongs to one thread.
 final class PartitionReplay {

@@ -4,7 +4,6 @@ internal import Glibc
 internal import IdentityDomain
 internal import Postgres
 internal import Projections
-internal import Replay
 
 /// Puts a shadow schema in the place of the live tables, under the locks that every writer takes: the generation first, then the
 /// checkpoints. While they are held, what the live tables have more is read from the log and written.

@@ -2,7 +2,6 @@ internal import Crypto
 internal import EventLog
 internal import EventSchema
 internal import IdentityDomain
-internal import Replay
 internal import Sealing
 
 /// Where replays read, and how.

@@ -1,6 +1,5 @@
 internal import EventLog
 internal import EventSchema
-internal import Replay
 internal import Runtime
 
 /// Reads events of several partitions in the order in which the log took them, as a stream: little of it is in memory at once.

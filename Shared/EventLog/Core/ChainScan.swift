@@ -1,4 +1,3 @@
-public import EventLog
 public import EventSchema
 
 /// Reads chains of events outside the loop: for rebuilds, audits, and projections of one's own.
@@ -14,7 +13,7 @@ public import EventSchema
 ///     for batch in try scan.next(within: .seconds(1)) { … }
 /// }
 /// ```
-/// Belongs to one thread, which blocks in it; only `wake` may be called from any. What is held in memory is one batch, and what
+/// Belongs to one thread, which blocks in it; only what `wake` gives may be called from any. What is held in memory is one batch, and what
 /// the log's client fetches ahead. Where much is to be read, few partitions at a time are read faster than all at once.
 ///
 /// Every call fails with `.truncated` when the log is not the one that was read before, `.unreadable` when a chain goes on under
@@ -37,6 +36,8 @@ public final class ChainScan {
         var reader: ChainReader
         var since: Timestamp?
         var end: Int64?
+        /// Whether it was read to where it ended, since it was interrupted last.
+        var wasAtEnd = false
         var isDone: Bool { end.map { reader.position.offset >= $0 && !reader.isRecognising } ?? false }
     }
 
@@ -92,6 +93,10 @@ public final class ChainScan {
     /// Whether every followed partition is read up to the offset that was asked for.
     public var isDone: Bool { followed.values.allSatisfy(\.isDone) }
 
+    /// Whether every followed partition was read to its end, since the log was interrupted last: what is known of them is up to
+    /// date while the log answers.
+    public var isUpToDate: Bool { followed.values.allSatisfy { $0.isDone || $0.wasAtEnd } }
+
     /// Whether the log answers. While it does not, `next` returns nothing.
     public var isAvailable: Bool { consumer.isAvailable }
 
@@ -110,6 +115,7 @@ public final class ChainScan {
             case .reachedEnd(let partition, let end):
                 guard !interrupted.contains(partition), let following = followed[partition] else { continue }
                 try following.reader.reachedEnd(end)
+                followed[partition]?.wasAtEnd = true
                 batches[partition, default: Batch(partition: partition, position: following.reader.position)].isLast = true
             case .outOfRange(let partition, let begin, let end):
                 guard followed[partition] != nil else { continue }
@@ -119,6 +125,7 @@ public final class ChainScan {
                 guard var following = followed[partition] else { continue }
                 interrupted.insert(partition)
                 following.reader.interrupted()
+                following.wasAtEnd = false
                 followed[partition] = following
                 consumer.follow(partition, from: following.reader.position.start)
             case .assigned, .revoked: break
@@ -151,7 +158,7 @@ public final class ChainScan {
     }
 
     /// Ends a `next` that waits, from any thread.
-    public nonisolated func wake() { consumer.wake() }
+    public var wake: @Sendable () -> Void { { [consumer] in consumer.wake() } }
 
     public func close() { consumer.close() }
 }
