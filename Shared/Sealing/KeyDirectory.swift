@@ -68,6 +68,10 @@ public final class KeyDirectory: Sendable {
         let type = record.header(HeaderName.type).map { String(decoding: $0, as: UTF8.self) } ?? ""
         switch type {
         case LogRecordType.macKeyIntroduced: return try introduce(record, under: macKey)
+        case LogRecordType.skipped:
+            guard let skipped = SkippedEvent(announcedIn: record) else { return .void(.malformed) }
+            authenticator.skip(skipped)
+            return .known
         case LogRecordType.macKeyAsked: return MACKeyQuestion(record).map { .asked($0) } ?? .void(.malformed)
         case SigningKeyRetired.type.name: return try retire(record, type: type)
         default: return try learn(record, type: type)

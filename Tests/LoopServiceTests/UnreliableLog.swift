@@ -58,14 +58,16 @@ final class UnreliableLog: EventLog {
                     defer { held = [] }
                     return held
                 }
-                func isRebalance(_ event: LogEvent) -> Bool {
+                func passes(_ event: LogEvent) -> Bool {
                     switch event {
                     case .assigned, .revoked: true
-                    case .records, .reachedEnd, .outOfRange, .interrupted: false
+                    // What is announced is read before any event.
+                    case .records(let partition, _), .reachedEnd(let partition, _): partition.topic == .keys
+                    case .outOfRange, .interrupted: false
                     }
                 }
-                defer { held.removeAll(where: isRebalance) }
-                return held.filter(isRebalance)
+                defer { held.removeAll(where: passes) }
+                return held.filter(passes)
             }
         }
         func follow(_ partition: TopicPartition, from offset: Int64) { consumer.follow(partition, from: offset) }

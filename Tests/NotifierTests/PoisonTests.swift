@@ -63,7 +63,7 @@ extension ServiceTests {
             #expect(try await waitUntil { try identityEvents().events.count == 2 })
             #expect(messages == 0)
 
-            try append(SkippedEvent(offset: poison.offset, reason: "written by a version that was withdrawn").body)
+            try append(SkippedEvent(place, offset: poison.offset, reason: "written by a version that was withdrawn").body)
             #expect(try await waitUntil { messages == 1 })
             try await instance.stop()
 

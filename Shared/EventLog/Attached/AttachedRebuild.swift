@@ -49,6 +49,7 @@ public struct AttachedRebuild<Projection: AttachedProjection> {
         try connection.execute("DROP SCHEMA IF EXISTS \(unsafe: fresh.schema) CASCADE")
         try fresh.prepare(over: connection)
 
+        try authenticator.readAnnouncements(of: log)
         let scan = try ChainScan(log, authenticator: authenticator, client: projection.name)
         defer { scan.close() }
         var reading = Reading(scan: scan, since: since)
@@ -101,7 +102,7 @@ public struct AttachedRebuild<Projection: AttachedProjection> {
                 }
                 for batch in batches {
                     positions[batch.partition] = batch.position
-                    count += batch.events.count { !$0.isOfLog }
+                    count += batch.events.count { !$0.saysNothing }
                 }
                 left = left.filter { positions[$0]?.offset ?? 0 < ends[$0] ?? 0 }
                 progress(positions.values.reduce(0) { $0 + $1.offset }, all)

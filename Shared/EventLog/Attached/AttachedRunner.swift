@@ -76,6 +76,7 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
 
     /// Until somebody else has gone on, or the tables were replaced: then it begins again where those are.
     private func follow(over connection: PostgresConnection, until stop: StopFlag, took: () -> Void) throws {
+        try authenticator.readAnnouncements(of: log) { stop.isRaised }
         let scan = try ChainScan(log, authenticator: authenticator, client: name)
         defer { scan.close() }
         var positions = try tables.positions(over: connection)
@@ -94,6 +95,11 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
                 for batch in batches {
                     positions[batch.partition] = batch.position
                     meter.took(batch)
+                    for event in batch.late {
+                        logger.error(
+                            "an event was taken in before it was skipped: the tables must be made anew",
+                            ["partition": .public(event.partition.description), "offset": .public(Int(event.offset))])
+                    }
                 }
             }
             if ContinuousClock.now >= measured {

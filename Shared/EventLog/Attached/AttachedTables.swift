@@ -46,7 +46,8 @@ struct AttachedTables<Projection: AttachedProjection> {
                     guard try advance(batch, after: positions[batch.partition], over: connection) else {
                         throw CheckpointConflict()
                     }
-                    let statements = try statements(for: batch.events.filter { !$0.isOfLog }, behind: positions[batch.partition])
+                    let events = batch.events.filter { !$0.saysNothing }
+                    let statements = try statements(for: events, behind: positions[batch.partition])
                     if !statements.isEmpty { try connection.batch(statements) }
                 }
             }

@@ -23,6 +23,13 @@ public struct ChainReader: Sendable {
     public let partition: TopicPartition
     public private(set) var position: ChainPosition
     private let authenticator: RecordAuthenticator
+    /// The first event that this reader can give stands here or behind.
+    private let begin: Int64
+    /// Where it has given events that are skipped, as such.
+    private var passedOver: Set<Int64> = []
+    /// Events that this reader has given as if they counted, before it came to another one that says that they are skipped.
+    /// Whoever has made anything of them must start over.
+    public private(set) var late: [SkippedEvent] = []
     /// Whether the head was not yet read again since the reader was made or the log was interrupted.
     public private(set) var isRecognising: Bool
     /// A rule that is broken on purpose, to prove that simulations would notice; always `nil` in a service.
@@ -33,6 +40,7 @@ public struct ChainReader: Sendable {
         self.partition = partition
         self.authenticator = authenticator
         self.position = position ?? ChainPosition(offset: 0, head: .genesis(of: partition, in: log))
+        begin = self.position.head.offset + 1
         isRecognising = false
         authenticator.introduce(self.position.head.key, at: nil)
         interrupted()
@@ -68,7 +76,8 @@ public struct ChainReader: Sendable {
     mutating func read(_ record: Record, madeHere made: MadeEvent) -> EventEnvelope? {
         guard !isRecognising, record.offset >= position.offset, made.macKey == head.key,
             made.envelope.sequence == head.sequence + 1, made.envelope.previous == head.hash,
-            made.envelope.body.type != LogRecordType.macKeyIntroduced, record.isCopy(of: made.record)
+            made.envelope.body.type != LogRecordType.macKeyIntroduced, record.isCopy(of: made.record),
+            authenticator.reason(toSkip: record.offset, of: partition) == nil
         else { return nil }
         let next = ChainHead(sequence: head.sequence + 1, hash: made.hash, offset: record.offset, key: head.key)
         position = ChainPosition(offset: record.offset + 1, head: next)
@@ -102,7 +111,7 @@ public struct ChainReader: Sendable {
             return .void(.forged)
         }
         guard sequence == head.sequence + 1 else { return .void(.outdated) }
-        guard let envelope = EventEnvelope(record) else { return .void(.malformed) }
+        guard var envelope = EventEnvelope(record) else { return .void(.malformed) }
         guard envelope.previous == head.hash || mutation == .acceptsForks else { return .void(.outdated) }
         var key = head.key
         if envelope.body.type == LogRecordType.macKeyIntroduced {
@@ -113,6 +122,12 @@ public struct ChainReader: Sendable {
             authenticator.introduce(key, at: nil)
         }
         position.head = ChainHead(sequence: sequence, hash: record.hash, offset: record.offset, key: key)
+        envelope.skipped = authenticator.reason(toSkip: record.offset, of: partition)
+        if envelope.skipped != nil { passedOver.insert(record.offset) }
+        if let skipped = SkippedEvent(envelope) {
+            authenticator.skip(skipped)
+            if skipped.offset >= begin, !passedOver.contains(skipped.offset) { late.append(skipped) }
+        }
         return .valid(envelope)
     }
 }

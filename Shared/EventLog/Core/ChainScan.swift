@@ -26,6 +26,8 @@ public final class ChainScan {
         public var events: [EventEnvelope] = []
         /// Records that count for nothing, by reason.
         public var void: [ChainReader.Void: Int] = [:]
+        /// Events that an event of this batch skips, and that this scan has given before as if they counted.
+        public var late: [SkippedEvent] = []
         /// Where reading goes on after this batch: with all that is before it done, a later scan may start here.
         public var position: ChainPosition
         /// Whether this was all there is: up to the offset that was asked for, or up to where the partition ended just now.
@@ -139,6 +141,7 @@ public final class ChainScan {
     ) throws(LogError) {
         guard var following = followed[partition], !following.isDone else { return }
         var batch = batches[partition] ?? Batch(partition: partition, position: following.reader.position)
+        let known = following.reader.late.count
         for record in records {
             if let end = following.end, record.offset >= end { break }
             switch try following.reader.read(record) {
@@ -149,6 +152,7 @@ public final class ChainScan {
             }
         }
         followed[partition] = following
+        batch.late += following.reader.late.dropFirst(known)
         batch.position = following.reader.position
         if following.isDone {
             batch.isLast = true

@@ -63,6 +63,11 @@ extension DecisionLoop {
         projection.next = to
     }
 
+    /// Whether the projection is behind an event by now.
+    func hasProjected(_ event: SkippedEvent) -> Bool {
+        projection.checkpoint.map { event.partition == own && event.offset < $0.position.offset } ?? false
+    }
+
     private var origin: ChainPosition { ChainPosition(offset: 0, head: .genesis(of: own, in: logID)) }
 
     mutating func projected(_ outcome: ProjectionOutcome, actions: inout [LoopAction<Domain>]) throws(LogError) {

@@ -65,6 +65,10 @@ extension DecisionLoop {
         actions: inout [LoopAction<Domain>]
     ) throws(LogError) {
         counters.valid += 1
+        if let late {
+            throw LogError(
+                .closed, "\(own) says at offset \(envelope.offset) that the event at \(late.offset), which was read, is skipped")
+        }
         if let promised, promised.sequence <= envelope.sequence {
             guard promised.sequence < envelope.sequence || promised.hash == chain.head.hash else { throw otherLog }
             self.promised = nil
@@ -112,7 +116,7 @@ extension DecisionLoop {
     }
 
     private mutating func event(of envelope: EventEnvelope) throws(LogError) -> Domain.Event? {
-        if envelope.isOfLog || skipped.contains(EventPlace(own, envelope.offset)) { return nil }
+        if envelope.saysNothing { return nil }
         do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch {
             poison = PoisonedPlace(event: EventPlace(own, envelope.offset), behind: chain.position)
             throw LogError(
@@ -267,8 +271,7 @@ extension DecisionLoop {
             switch step {
             case .known: break
             case .void: enqueue(.skip, source, nil, at: local)
-            case .valid(let envelope) where skipped.contains(EventPlace(envelope.partition, envelope.offset)):
-                enqueue(.skip, source, nil, at: local)
+            case .valid(let envelope) where envelope.skipped != nil: enqueue(.skip, source, nil, at: local)
             case .valid(let envelope):
                 let message = InboxMessage(event: envelope).awaited(atMost: settings.longestBudget)
                 do throws(LogError) {

@@ -75,8 +75,6 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var milestones = Queue<Milestone>()
     var resumptionPoint: ChainPosition?
     public var counters = LoopCounters()
-    /// Events that are passed over, own ones and those of inboxes: see `SkippedEvents`.
-    var skipped: Set<EventPlace> = []
     /// The event that could not be read, and that is why the partition must be given up.
     var poison: PoisonedPlace?
 
@@ -179,6 +177,9 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     public var isReady: Bool { isOwner && isCaughtUp && clock.isKnown }
 
     public var position: ChainPosition { chain.position }
+
+    /// An own event that was read as if it counted, and is skipped: the partition must be read again.
+    var late: SkippedEvent? { chain.late.first }
 
     var status: PartitionStatus {
         var status = PartitionStatus()

@@ -53,11 +53,13 @@ public struct EventEnvelope: Hashable, Sendable {
     public var deadline: Timestamp?
     public var remember: Interval
     public var refused: [RefusedCommand]
+    /// Why an operator has had it skipped: it is an event of the chain, and nobody makes anything of what it says.
+    public var skipped: String?
 }
 
 extension EventEnvelope {
-    /// Whether the log itself wrote it: it says nothing to a domain.
-    public var isOfLog: Bool { LogRecordType.amongEvents.contains(body.type) }
+    /// Whether it says nothing to a domain: the log itself wrote it, or it is skipped.
+    public var saysNothing: Bool { LogRecordType.amongEvents.contains(body.type) || skipped != nil }
 
     /// Reads the headers of an event. `nil` when it is not one that Latchkey's writers write.
     init?(_ record: Record) {
@@ -175,7 +177,7 @@ struct EventDraft {
             partition: partition, offset: -1, appended: Timestamp(milliseconds: 0), key: key, id: id, body: body, time: time,
             sequence: head.sequence + 1, previous: head.hash, inboxes: inboxes, writer: writer, speculation: speculation,
             causation: causation, traceParent: traceParent, replyTo: replyTo, deadline: deadline, remember: max(remember, .zero),
-            refused: refused)
+            refused: refused, skipped: nil)
     }
 
     /// The record that follows `head`, authenticated under the chain's key.

@@ -55,8 +55,8 @@ public enum LogRecordType {
     /// Asks every process, in the topic `keys`, whether it holds a MAC key; and what each of them replies.
     public static let macKeyAsked = "latchkey.log.mac-key-asked.v1"
     public static let macKeyAnswered = "latchkey.log.mac-key-answered.v1"
-    /// Says that an event of the same chain that nobody can read is passed over, and why. Time and inbox positions are those of
-    /// the event before it.
+    /// Says that an event of the same chain is passed over by everybody, and why. Time and inbox positions are those of the event
+    /// before it. In the topic `keys` it says so of an event of any chain.
     public static let skipped = "latchkey.log.skipped.v1"
 
     /// Those that stand among the events of a service and mean nothing to its domain.

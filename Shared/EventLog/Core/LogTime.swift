@@ -41,6 +41,19 @@ private final class LearningProducer: LogProducer {
 }
 
 extension OutgoingRecord {
+    /// A record that means nothing to a domain, not yet authenticated.
+    public static func ofLog(
+        _ type: String, source: String, in partition: TopicPartition, key: [UInt8], headers: [Header] = [], value: [UInt8]
+    ) -> OutgoingRecord {
+        OutgoingRecord(
+            partition: partition, key: key,
+            headers: [
+                Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
+                Header(HeaderName.type, type), Header(HeaderName.source, source),
+                Header(HeaderName.contentType, "application/json"),
+            ] + headers, value: value)
+    }
+
     /// A record that means nothing: from its acknowledgement the log's clock is learnt.
     public static func probe(
         of partition: TopicPartition, by service: ServiceName, _ authenticator: RecordAuthenticator

@@ -8,6 +8,8 @@ public enum LoopNotice: Sendable {
     case readsFromBeginning([Int])
     /// The partition is not decided on any more until the process starts again, and why.
     case gaveUp(TopicPartition, LogError)
+    /// The event was projected, here or elsewhere, before it was known that it is skipped: a rebuild makes the projection right.
+    case skippedLate(SkippedEvent)
     /// The log or the projection is away; work goes on when it is back.
     case waits(LogError)
     case resumes

@@ -1,7 +1,20 @@
 internal import EventSchema
 
-/// Poison events that an operator has had skipped: see `SkippedEvents`.
+/// Events that an operator has had skipped: see `SkippedEvents`.
 extension LoopSession {
+    /// Whether a partition need not be given up, because the event that is in its way is skipped, or one was that it has read.
+    mutating func passesOver(_ partition: Int, because error: LogError) -> Bool {
+        guard let loop = loops[partition]?.loop else { return false }
+        if error.code == .closed, let late = loop.late {
+            if loop.hasProjected(late) { driver.notice(.skippedLate(late)) }
+            startOver(partition)
+            return true
+        }
+        guard error.code == .unreadable, let poison = loop.poison else { return false }
+        poisons[partition] = poison
+        return (try? goOn(partition)) == true
+    }
+
     /// Goes on with partitions whose poison event is skipped by now.
     mutating func lookForSkips() throws(LogError) {
         if mustStartOver {
@@ -28,14 +41,18 @@ extension LoopSession {
             poison.event.offset, of: poison.event.partition, behind: poison.behind, in: driver.log,
             authenticator: driver.authenticator)
         guard isSkipped else { return false }
-        skips.insert(poison.event)
+        startOver(partition)
+        return true
+    }
+
+    /// Reads a partition again, from where a start begins.
+    mutating func startOver(_ partition: Int) {
         poisons[partition] = nil
         gaveUp[partition] = nil
         loops[partition] = nil
         arriving.insert(partition)
         // What is followed on every instance is folded again from where a start begins.
         mustStartOver = isMemory
-        return true
     }
 
     /// Somebody else may have the partition next. Whoever gets it looks again.

@@ -14,8 +14,7 @@ struct LoopSession<Store: ProjectionStore> {
     /// Partitions that the group gave to this instance and that are still to be taken over.
     var arriving: Set<Int> = []
     var gaveUp: [Int: LogError] = [:]
-    /// Events that are passed over, and those at which partitions stand still.
-    var skips: Set<EventPlace> = []
+    /// Events at which partitions stand still.
     var poisons: [Int: PoisonedPlace] = [:]
     var lookForSkipsAt = LocalInstant(milliseconds: 0)
     var mustStartOver = false
@@ -62,6 +61,7 @@ struct LoopSession<Store: ProjectionStore> {
 
     private mutating func open() throws(LogError) {
         description = try driver.log.describe()
+        try driver.authenticator.readAnnouncements(of: driver.log) { isStopping }
         guard let group = driver.settings.inboxes.first(where: { $0.kind == .commands }) ?? driver.settings.inboxes.first else {
             throw LogError(.misconfigured, "a service without an inbox has nothing to decide")
         }
@@ -109,7 +109,6 @@ struct LoopSession<Store: ProjectionStore> {
                 driver.domain, settings: driver.settings, partition: partition, log: description.id,
                 authenticator: driver.authenticator,
                 writer: driver.writer, start: start, checkpoint: checkpoint, random: SystemRandomNumberGenerator()))
-        slot.loop.skipped = skips
         return slot
     }
 
@@ -279,11 +278,7 @@ struct LoopSession<Store: ProjectionStore> {
             arriving.insert(partition)
             return
         }
-        if error.code == .unreadable, let slot = loops[partition], let poison = slot.loop.poison {
-            poisons[partition] = poison
-            if (try? goOn(partition)) == true { return }
-        }
-        stop(partition, because: error)
+        if !passesOver(partition, because: error) { stop(partition, because: error) }
     }
 
     private mutating func stop(_ partition: Int, because error: LogError) {

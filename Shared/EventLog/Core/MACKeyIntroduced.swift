@@ -54,22 +54,31 @@ public struct MACKeyHistory: Sendable {
 }
 
 extension RecordAuthenticator {
-    /// Reads which keys were introduced, for a process that does nothing but write. Blocks.
+    /// Reads in the topic `keys` which keys were introduced, and which events are skipped. Whoever begins to read a chain, or to
+    /// write, must know. Blocks.
     ///
-    /// - Throws: `.unreadable` where the newest one is not held here, `.unavailable` where the topic is not read to its end in time.
-    public func readIntroductions(with consumer: any LogConsumer, within patience: Duration) throws(LogError) {
+    /// - Parameter isStopping: is asked again and again whether to end early.
+    /// - Throws: `.unreadable` where the newest key is not held here, `.unavailable` where the topic is not read to its end in half
+    ///   a minute, `.closed` where that is not wanted any more.
+    public func readAnnouncements(of log: any EventLog, isStopping: () -> Bool = { false }) throws(LogError) {
+        let consumer = try log.makeConsumer(client: "announcements", group: nil)
+        defer { consumer.close() }
+        try readAnnouncements(with: consumer, within: .seconds(30), isStopping: isStopping)
+    }
+
+    func readAnnouncements(
+        with consumer: any LogConsumer, within patience: Duration, isStopping: () -> Bool = { false }
+    ) throws(LogError) {
         var history = MACKeyHistory()
         consumer.follow(MACKeyHistory.partition, from: 0)
         defer { consumer.unfollow(MACKeyHistory.partition) }
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
+            if isStopping() { throw LogError(.closed, "the topic keys is not read any more") }
             for event in try consumer.poll(timeout: .milliseconds(50)) {
                 switch event {
                 case .records(MACKeyHistory.partition, let records):
-                    for record in records where record.text(HeaderName.type) == LogRecordType.macKeyIntroduced {
-                        guard case .authentic(let key) = verify(record) else { continue }
-                        _ = try history.read(record, under: key, by: self)
-                    }
+                    for record in records { try read(record, into: &history) }
                 case .reachedEnd(MACKeyHistory.partition, _): return
                 case .interrupted(MACKeyHistory.partition):
                     consumer.follow(MACKeyHistory.partition, from: 0)
@@ -78,5 +87,17 @@ extension RecordAuthenticator {
             }
         }
         throw LogError(.unavailable, "the topic keys was not read to its end in time")
+    }
+
+    private func read(_ record: Record, into history: inout MACKeyHistory) throws(LogError) {
+        let type = record.text(HeaderName.type)
+        guard type == LogRecordType.macKeyIntroduced || type == LogRecordType.skipped,
+            case .authentic(let key) = verify(record)
+        else { return }
+        if type == LogRecordType.macKeyIntroduced {
+            _ = try history.read(record, under: key, by: self)
+        } else if accepts(record), let skipped = SkippedEvent(announcedIn: record) {
+            skip(skipped)
+        }
     }
 }

@@ -16,7 +16,7 @@ public struct OperatorHandles: Sendable {
             partition: 0, process: Random.bytes(16), publicKey: KeyPair.random().publicKey, request: Random.bytes(16))
         consumer = try log.makeConsumer(client: "operator", group: nil)
         do throws(LogError) {
-            try authenticator.readIntroductions(with: consumer, within: patience)
+            try authenticator.readAnnouncements(with: consumer, within: patience)
             producer = try log.makeProducer(client: "operator")
         } catch {
             consumer.close()

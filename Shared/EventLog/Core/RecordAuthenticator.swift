@@ -6,7 +6,7 @@ internal import EventSchema
 ///
 /// Keys are numbered from 1 and introduced in that order: to everybody by the topic `keys`, then in each chain by an event. A
 /// record of a chain is written under the newest one that this chain has introduced, all else under the newest one that this
-/// process has read of. Copies share what was read.
+/// process has read of. Copies share what was read: of keys, and of events that are skipped.
 public struct RecordAuthenticator: Sendable {
     public enum Verdict: Hashable, Sendable {
         /// Written by a holder of this key.
@@ -18,7 +18,7 @@ public struct RecordAuthenticator: Sendable {
     }
 
     private let keys: [UInt32: HMACSHA256]
-    private let introduced: IntroducedKeys
+    private let announced: Announcements
 
     /// Fails when there is no key, or a key is shorter than 32 bytes.
     public init(keys: [UInt32: Secret]) throws(LogError) {
@@ -31,27 +31,41 @@ public struct RecordAuthenticator: Sendable {
             contexts[id] = HMACSHA256(key: key)
         }
         self.keys = contexts
-        introduced = IntroducedKeys(first: first)
+        announced = Announcements(first: first)
     }
 
-    private init(keys: [UInt32: HMACSHA256], introduced: IntroducedKeys) {
+    private init(keys: [UInt32: HMACSHA256], announced: Announcements) {
         self.keys = keys
-        self.introduced = introduced
+        self.announced = announced
     }
 
     /// The same keys for a process that has read nothing yet.
     func afresh() -> RecordAuthenticator {
-        RecordAuthenticator(keys: keys, introduced: IntroducedKeys(first: keys.keys.min() ?? 1))
+        RecordAuthenticator(keys: keys, announced: Announcements(first: keys.keys.min() ?? 1))
     }
 
     /// The key that commands, replies and published keys are written under.
-    public var current: UInt32 { introduced.newest }
+    public var current: UInt32 { announced.newest }
 
     /// From now on, this is written under. What is not held is not: its readers stop.
     ///
     /// - Parameter time: when it was introduced to everybody.
     func introduce(_ key: UInt32, at time: Timestamp?) {
-        if holds(key) { introduced.introduce(key, at: time) }
+        if holds(key) { announced.introduce(key, at: time) }
+    }
+
+    /// From now on, every reader passes the event over.
+    public func skip(_ event: SkippedEvent) { announced.skip(event.place, because: event.reason) }
+
+    /// Why an event is skipped; `nil`: it counts.
+    func reason(toSkip offset: Int64, of partition: TopicPartition) -> String? {
+        announced.reason(toSkip: EventPlace(partition, offset))
+    }
+
+    /// All events that are known to be skipped.
+    public var skipped: [SkippedEvent] {
+        announced.skipped.sorted { $0.key < $1.key }
+            .map { SkippedEvent($0.key.partition, offset: $0.key.offset, reason: $0.value) }
     }
 
     public func holds(_ key: UInt32) -> Bool { keys[key] != nil }
@@ -72,7 +86,7 @@ public struct RecordAuthenticator: Sendable {
     /// introduction was read: whoever wrote the record may have read more. A key whose time is over is taken for an hour.
     public func accepts(_ record: Record) -> Bool {
         guard case .authentic(let key) = verify(record) else { return false }
-        return !introduced.isRetired(key, at: record.time)
+        return !announced.isRetired(key, at: record.time)
     }
 
     public func verify(_ record: Record) -> Verdict {

@@ -98,6 +98,10 @@ extension LoopNotice {
             logger.error(
                 "a partition stands still",
                 ["partition": .public(partition.description), "reason": .public(error.description)])
+        case .skippedLate(let event):
+            logger.error(
+                "an event may have been projected before it was skipped: compare the tables with a rebuild",
+                ["partition": .public(event.partition.description), "offset": .public(Int(event.offset))])
         case .waits(let error): logger.warning("waiting", ["reason": .public(error.description)])
         case .resumes: logger.notice("going on")
         }

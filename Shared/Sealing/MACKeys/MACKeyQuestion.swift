@@ -55,18 +55,3 @@ struct MACKeyAnswer: Hashable, Sendable {
                 value: Array(#"{"service":"\#(service.rawValue)","held":\#(isHeld)}"#.utf8)))
     }
 }
-
-extension OutgoingRecord {
-    /// A record that means nothing to a domain, not yet authenticated.
-    static func ofLog(
-        _ type: String, source: String, in partition: TopicPartition, key: [UInt8], headers: [Header] = [], value: [UInt8]
-    ) -> OutgoingRecord {
-        OutgoingRecord(
-            partition: partition, key: key,
-            headers: [
-                Header(HeaderName.specVersion, "1.0"), Header(HeaderName.id, MessageID.random().text),
-                Header(HeaderName.type, type), Header(HeaderName.source, source),
-                Header(HeaderName.contentType, "application/json"),
-            ] + headers, value: value)
-    }
-}

@@ -88,6 +88,10 @@ extension ServiceTests {
             let rows = try past.rows()
             let summary = try past.rebuild().run()
             #expect(summary.skipped == 1)
+            // Everybody who starts to read is told before.
+            let reader = try EventRelay.authenticator()
+            try reader.readAnnouncements(of: scene.log)
+            #expect(reader.skipped.map(\.offset) == [offset])
             #expect(try past.rows() == rows)
             #expect(try past.rebuild().verify().allSatisfy(\.isEqual))
         }

@@ -12,8 +12,7 @@ struct EndedSessions {
 
     /// `nil` where nothing ends. Fails with `.unreadable` for an event that this version does not know: it may end a session.
     init?(in envelope: EventEnvelope) throws(LogError) {
-        // What the log itself writes into chains.
-        if envelope.isOfLog || Self.harmless.contains(envelope.body.type) { return nil }
+        if envelope.saysNothing || Self.harmless.contains(envelope.body.type) { return nil }
         let event: IdentityEvent
         do throws(SchemaError) {
             event = try Self.codec.decode(IdentityEvent.self, type: envelope.body.type, data: envelope.body.data)

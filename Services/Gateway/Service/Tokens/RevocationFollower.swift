@@ -86,6 +86,7 @@ public final class RevocationFollower: Component, Revocations {
     }
 
     private func follow(over session: PostgresSession, until stop: StopFlag) throws(LogError) {
+        try authenticator.readAnnouncements(of: log) { stop.isRaised }
         let scan = try ChainScan(log, authenticator: authenticator, client: "revocations")
         wakeable.set(scan.wake)
         defer {
@@ -98,7 +99,9 @@ public final class RevocationFollower: Component, Revocations {
         }
         while !stop.isRaised {
             let asked = ContinuousClock.now
-            for batch in try scan.next(within: .milliseconds(250)) { try take(batch, after: positions[batch.partition.partition]) }
+            for batch in try scan.next(within: .milliseconds(250)) {
+                try take(batch, after: positions[batch.partition.partition])
+            }
             guard scan.isAvailable, scan.isUpToDate else { continue }
             memory.isUpToDate(at: asked)
             context.readiness.set(Self.part, ready: true)

@@ -58,7 +58,7 @@ extension AuditOperations {
         return .user(user, keys)
     }
 
-    /// Reads `identity.events` where a home is, from the beginning, and gives the events of that home.
+    /// Reads `identity.events` where a home is, from the beginning, and gives the events of that home that count.
     func eachEvent(at home: RoutingKey, _ stop: StopFlag, _ body: (EventEnvelope) throws -> Void) throws {
         let scan = try ChainScan(access.log, authenticator: access.authenticator, client: "audit")
         defer { scan.close() }
@@ -69,7 +69,7 @@ extension AuditOperations {
         var quietSince = ContinuousClock.now
         while !scan.isDone, !stop.isRaised {
             for batch in try scan.next(within: .milliseconds(200)) {
-                for event in batch.events where event.key == home.bytes { try body(event) }
+                for event in batch.events where event.key == home.bytes && event.skipped == nil { try body(event) }
             }
             if scan.isAvailable { quietSince = .now }
             guard ContinuousClock.now - quietSince < .seconds(30) else {

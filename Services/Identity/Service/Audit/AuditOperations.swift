@@ -75,6 +75,10 @@ public struct AuditOperations: Sendable {
         }
         do {
             defer { try? output.flush() }
+            // A proof looks at the records themselves, whatever is announced.
+            if wanted.task != .prove, needs(of: wanted).contains(Self.macKeys) {
+                try access.authenticator.readAnnouncements(of: access.log)
+            }
             switch wanted.task {
             case .user(let name):
                 guard let scope = HistoryScope(name, access.routing) else { return Self.noName() }

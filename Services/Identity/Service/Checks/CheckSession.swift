@@ -153,6 +153,7 @@ struct CheckSession {
             switch step {
             case .known: return
             case .void: break
+            case .valid(let envelope) where envelope.skipped != nil: break
             case .valid(let envelope): request = try CheckRequest(event: InboxMessage(event: envelope), received: .now)
             }
             if let position = resets[partition.partition]?.chain.position {

@@ -35,6 +35,7 @@ public struct ProjectionStatus: Sendable {
     }
 
     public func partitions() throws -> [Partition] {
+        try access.authenticator.readAnnouncements(of: access.log)
         let positions = try positions()
         let scan = try source.scan("status")
         defer { scan.close() }
@@ -96,32 +97,54 @@ public struct ProjectionStatus: Sendable {
         }
     }
 
-    /// Has every reader pass over the event at which a partition stands still: an event says so, with the reason. It names the
-    /// head of the chain like every other, so it is valid only if nobody else has written meanwhile.
+    /// Has every reader pass over the event at which a partition stands still, for good: an event says so, with the reason. It names
+    /// the head of the chain like every other, so it is valid only if nobody else has written meanwhile. After that the topic
+    /// `keys` tells everybody; if that did not come about, the same call makes up for it.
     public func skip(_ offset: Int64, ofPartition number: Int, reason: String) throws -> Answer {
         guard try (0..<access.log.describe().partitions).contains(number) else { return .noPoison }
         let partition = TopicPartition(.identityEvents, number)
+        let skipped = SkippedEvent(partition, offset: offset, reason: reason)
+        try access.authenticator.readAnnouncements(of: access.log)
+        if isKnown(skipped) { return .noPoison }
         let position = try positions()[number]
-        guard let stuck = try poison(in: partition, from: position), stuck.offset == offset else { return .noPoison }
         let producer = try access.log.makeProducer(client: "operator")
         defer { producer.close() }
+        guard let stuck = try poison(in: partition, from: position), stuck.offset == offset else {
+            guard try isSkipped(skipped, behind: nil) else { return .noPoison }
+            try producer.append(announcement(of: skipped), within: .seconds(10))
+            return .done
+        }
         for _ in 0..<20 {
             let (head, last) = try end(of: partition, from: position)
             guard let last else { return .noPoison }
             var chain = try ChainWriter(
                 partition, after: head, authenticator: access.authenticator, writer: MessageID.random().text)
-            let record = chain.append(
-                SkippedEvent(offset: offset, reason: reason).body, id: .random(), key: stuck.key, at: last.time,
-                inboxes: last.inboxes)
+            let record = chain.append(skipped.body, id: .random(), key: stuck.key, at: last.time, inboxes: last.inboxes)
             var failure: LogError?
             do throws(LogError) { try producer.append(record, within: .seconds(10)) } catch { failure = error }
             // It may stand there although nobody said so.
-            let isSkipped = try SkippedEvents.contains(
-                offset, of: partition, behind: position, in: access.log, authenticator: access.authenticator)
-            if isSkipped { return .done }
+            if try isSkipped(skipped, behind: position) {
+                try producer.append(announcement(of: skipped), within: .seconds(10))
+                return .done
+            }
             if let failure { throw failure }
         }
         return .contended
+    }
+
+    private func isKnown(_ skipped: SkippedEvent) -> Bool {
+        source.skipped.contains { $0.partition == skipped.partition && $0.offset == skipped.offset }
+    }
+
+    private func isSkipped(_ skipped: SkippedEvent, behind position: ChainPosition?) throws(LogError) -> Bool {
+        try SkippedEvents.contains(
+            skipped.offset, of: skipped.partition, behind: position, in: access.log, authenticator: access.authenticator)
+    }
+
+    /// In the words of the event in the chain.
+    private func announcement(of skipped: SkippedEvent) -> OutgoingRecord {
+        let decided = source.skipped.first { $0.partition == skipped.partition && $0.offset == skipped.offset }
+        return (decided ?? skipped).announcement(by: access.authenticator)
     }
 
     /// The head of a chain, and its event where that is behind the position.

@@ -19,6 +19,15 @@ extension IdentityRebuild {
             throw RebuildError("there is a schema \(name) already; DROP SCHEMA \(name) CASCADE drops it")
         }
         try shadow.check(over: connection)
+        return try source.withoutSkipped { skipped in
+            try fold(upTo: time, without: skipped, into: shadow, over: connection, progress)
+        }
+    }
+
+    private func fold(
+        upTo time: Timestamp, without skipped: [SkippedEvent], into shadow: ShadowSchema, over connection: PostgresConnection,
+        _ progress: @escaping @Sendable (Progress) -> Void
+    ) throws -> String {
         try shadow.create(for: "as of \(time.rfc3339)", over: connection)
         do {
             let store = ShadowStore(schema: shadow, keySchema: keySchema, destroysKeys: false)
@@ -26,11 +35,12 @@ extension IdentityRebuild {
                 source, store, database: database, threads: threads, rowLimit: rowLimit, asOf: time)
             // All of it: what comes later may erase.
             try load.run(upTo: ends(), "replaying", progress)
+            try source.check(skipped)
             try load.makeIndexes(progress)
         } catch {
             try? shadow.drop(over: connection)
             throw error
         }
-        return name
+        return shadow.name
     }
 }

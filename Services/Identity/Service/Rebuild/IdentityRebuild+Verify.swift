@@ -22,6 +22,12 @@ extension IdentityRebuild {
     public func verify(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> [TableReport] {
         let guardian = try lock()
         defer { unlock(guardian) }
+        return try source.withoutSkipped { skipped in try compare(without: skipped, over: guardian, progress) }
+    }
+
+    private func compare(
+        without skipped: [SkippedEvent], over guardian: PostgresConnection, _ progress: @escaping @Sendable (Progress) -> Void
+    ) throws -> [TableReport] {
         let shadow = ShadowSchema("\(schema)_verify", of: schema)
         try shadow.check(over: guardian)
         try shadow.create(for: "", over: guardian)
@@ -37,6 +43,7 @@ extension IdentityRebuild {
         return try snapshot.transaction(PostgresTransaction(isolation: .repeatableRead, isReadOnly: true)) { snapshot in
             let live = try ShadowStore.positions(in: schema, over: snapshot)
             try load.run(upTo: reachable(live), "catching up", progress)
+            try source.check(skipped)
             var reports = [report(on: live, rebuilt: try store.checkpoints(over: guardian))]
             for table in ShadowSchema.tables.sorted() {
                 progress(Progress(phase: "comparing \(table)", done: 0, total: nil))

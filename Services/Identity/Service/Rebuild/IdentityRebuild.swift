@@ -63,9 +63,15 @@ public final class IdentityRebuild: Sendable {
     public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> Summary {
         let guardian = try lock()
         defer { unlock(guardian) }
+        return try source.withoutSkipped { skipped in try rebuild(without: skipped, over: guardian, progress) }
+    }
+
+    private func rebuild(
+        without skipped: [SkippedEvent], over guardian: PostgresConnection, _ progress: @escaping @Sendable (Progress) -> Void
+    ) throws -> Summary {
         let shadow = ShadowSchema("\(schema)_rebuild", of: schema)
         try shadow.check(over: guardian)
-        let origin = try origin(over: guardian)
+        let origin = try origin(without: skipped, over: guardian)
         var summary = Summary()
         summary.resumed = try shadow.isMade(for: origin, over: guardian)
         if !summary.resumed { try shadow.create(for: origin, over: guardian) }
@@ -84,7 +90,7 @@ public final class IdentityRebuild: Sendable {
         }
         progress(Progress(phase: "swapping", done: 0, total: nil))
         try ShadowSchema(shadow.old, of: schema).drop(over: guardian)
-        let swap = ProjectionSwap(source, store, over: guardian)
+        let swap = ProjectionSwap(source, store, without: skipped, over: guardian)
         summary.pause = try swap.run()
         let counts = load.counts
         summary.events = counts.events + swap.counts.events
@@ -139,10 +145,11 @@ public final class IdentityRebuild: Sendable {
     }
 
     /// What a rebuild is made from: one that was begun from something else is begun anew.
-    func origin(over connection: PostgresConnection) throws -> String {
+    func origin(without skipped: [SkippedEvent], over connection: PostgresConnection) throws -> String {
         let description = try source.log.describe()
         let migrations = try connection.query("SELECT max(number)::int8 FROM \(unsafe: schema).migrations").column(Int64.self)
-        return "log \(Hex.encode(description.id)), schema \(migrations.first ?? 0), \(Version.current)"
+        let places = skipped.map { "\($0.partition.partition)@\($0.offset)" }.joined(separator: " ")
+        return "log \(Hex.encode(description.id)), schema \(migrations.first ?? 0), \(Version.current), without \(places)"
     }
 
     /// Where the partitions end now.

@@ -10,6 +10,7 @@ internal import Projections
 final class ProjectionSwap {
     private let source: ReplaySource
     private let store: ShadowStore
+    private let skipped: [SkippedEvent]
     private let connection: PostgresConnection
     private(set) var counts = PartitionReplay.Counts()
 
@@ -21,9 +22,11 @@ final class ProjectionSwap {
     /// Somebody held a lock for too long, or waits for one that is held here.
     private static let passing: [SQLState] = [.lockNotAvailable, SQLState(rawValue: "40P01")]
 
-    init(_ source: ReplaySource, _ store: ShadowStore, over connection: PostgresConnection) {
+    /// - Parameter skipped: the events that the shadow schema was made without.
+    init(_ source: ReplaySource, _ store: ShadowStore, without skipped: [SkippedEvent], over connection: PostgresConnection) {
         self.source = source
         self.store = store
+        self.skipped = skipped
         self.connection = connection
     }
 
@@ -43,6 +46,7 @@ final class ProjectionSwap {
                     try connection.query("SELECT number FROM \(unsafe: store.schema.live).generation FOR UPDATE")
                     let live = try ShadowStore.positions(in: store.schema.live, "FOR UPDATE", over: connection)
                     try tail.reach(live, within: Self.patience)
+                    try source.check(skipped)
                     try forward(live, to: tail.positions, over: connection)
                     try store.schema.takePlace(over: connection)
                 }

@@ -24,12 +24,29 @@ struct ReplaySource: Sendable {
         try ChainScan(log, authenticator: authenticator, client: client)
     }
 
+    /// The events that are skipped, as far as this process has read.
+    var skipped: [SkippedEvent] { authenticator.skipped.filter { $0.partition.topic == .identityEvents } }
+
+    /// Does something with all events but the skipped ones. Where it comes to light meanwhile that others are skipped, which may
+    /// have been taken in by then, it is done again.
+    func withoutSkipped<Value>(_ body: (_ skipped: [SkippedEvent]) throws -> Value) throws -> Value {
+        try authenticator.readAnnouncements(of: log)
+        while true {
+            let skipped = skipped
+            do { return try body(skipped) } catch is LateSkip {}
+        }
+    }
+
+    /// Fails where more events are skipped than these: see `withoutSkipped`.
+    func check(_ skipped: [SkippedEvent]) throws { if self.skipped != skipped { throw LateSkip() } }
+
     /// What an event says to the domain. Fails with `.unreadable` for one that cannot be read, unless it is skipped, which an
     /// event behind `position` says.
     func event(
         of envelope: EventEnvelope, after position: ChainPosition?, _ skipped: inout Int
     ) throws(LogError) -> IdentityEvent? {
-        if envelope.isOfLog { return nil }
+        if envelope.skipped != nil { skipped += 1 }
+        if envelope.saysNothing { return nil }
         let unreadable: UnreadableBody
         do throws(UnreadableBody) { return try domain.decode(envelope.body) } catch { unreadable = error }
         if try SkippedEvents.contains(
@@ -46,3 +63,6 @@ struct ReplaySource: Sendable {
             """)
     }
 }
+
+/// It came to light that an event is skipped.
+private struct LateSkip: Error {}

@@ -82,7 +82,7 @@ public final class DeliveryDesk: Component {
         switch notice {
         case .tookOver(let partitions): mail.send(.tookOver(partitions))
         case .released(let partitions): mail.send(.released(partitions))
-        case .readsFromBeginning, .gaveUp, .waits, .resumes: break
+        case .readsFromBeginning, .gaveUp, .skippedLate, .waits, .resumes: break
         }
     }
 

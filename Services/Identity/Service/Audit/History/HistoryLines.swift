@@ -12,7 +12,7 @@ struct HistoryLines {
 
     private static let columns = [
         "time", "appended", "topic", "partition", "offset", "sequence", "type", "id", "user", "subject", "causation", "details",
-        "person",
+        "person", "skipped",
     ]
     private static let widths = [9, 34, 36]
 
@@ -34,7 +34,8 @@ struct HistoryLines {
         case .table:
             let about = user ?? subject ?? event.body.subject ?? ""
             let topic = event.partition.topic.rawValue.prefix { $0 != "." }
-            let details = Self.details(data, besides: about) + Self.words(person)
+            let skipped = event.skipped.map { ["SKIPPED: \($0)"] } ?? []
+            let details = skipped + Self.details(data, besides: about) + Self.words(person)
             return row(
                 isForPeople ? Self.local(event.time) : event.time.rfc3339,
                 [
@@ -47,7 +48,7 @@ struct HistoryLines {
                 event.time.rfc3339, event.appended.rfc3339, event.partition.topic.rawValue, "\(event.partition.partition)",
                 "\(event.offset)", "\(event.sequence)", event.body.type, event.id.text, user ?? "", subject ?? "",
                 event.causation?.text ?? "", Self.details(data, besides: nil).joined(separator: " "),
-                Self.words(person).joined(separator: " "),
+                Self.words(person).joined(separator: " "), event.skipped ?? "",
             ])
         case .jsonl:
             var object = JSONObject([
@@ -58,6 +59,7 @@ struct HistoryLines {
                 ("user", user.map { .string($0) } ?? .null), ("subject", subject.map { .string($0) } ?? .null),
                 ("causation", event.causation.map { .string($0.text) } ?? .null), ("data", data),
             ])
+            if let reason = event.skipped { object["skipped"] = .string(reason) }
             if !person.isEmpty {
                 var readable = person.members
                 if let obstacle = person.obstacle { readable["unreadable"] = .string(obstacle) }
