@@ -170,6 +170,46 @@ extension ServiceTests {
             #expect(try past.rebuild().verify().allSatisfy(\.isEqual))
         }
 
+        @Test func `readers that hold one table after the other are not waited for one after the other`() async throws {
+            let readers = try ShadowSchema.tables.map { table in
+                let connection = try scene.database.connect()
+                for statement: SQL in ["BEGIN", "LOCK TABLE identity.\(unsafe: table) IN ACCESS SHARE MODE"] {
+                    try connection.query(statement)
+                }
+                return (name: "identity.\(table)", connection: connection)
+            }
+            let rebuild = past.rebuild()
+            let isOver = Mutex(false)
+            let run = Task {
+                defer { isOver.withLock { $0 = true } }
+                return try await BlockingPool.runOnce(name: "rebuild") { try rebuild.run() }
+            }
+            // Each lets go once it has been waited for, and not long: all together they would be waited for very long.
+            var attempts: Set<String> = []
+            var (last, since) = ("", ContinuousClock.now)
+            while !isOver.withLock({ $0 }) {
+                let waiting = try scene.query(
+                    """
+                    SELECT lock.relation::regclass::text, activity.xact_start::text
+                    FROM pg_locks AS lock JOIN pg_stat_activity AS activity USING (pid)
+                    WHERE NOT lock.granted AND lock.mode = 'AccessExclusiveLock'
+                        AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    """
+                ).decode(String.self, String.self)
+                if let (table, start) = waiting.first {
+                    attempts.insert(start)
+                    if last != table { (last, since) = (table, .now) }
+                    if .now - since > .milliseconds(200) {
+                        try readers.first { $0.name == table }?.connection.query("COMMIT")
+                        last = ""
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            _ = try await run.value
+            #expect(attempts.count > 1)
+        }
+
         @Test func `names and shapes of tables, indexes and views are as before`() async throws {
             func shape() throws -> [String] {
                 try scene.query(

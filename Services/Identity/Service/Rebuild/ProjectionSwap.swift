@@ -14,13 +14,12 @@ final class ProjectionSwap {
     private let connection: PostgresConnection
     private(set) var counts = PartitionReplay.Counts()
 
-    /// Readers that are not done so soon are not waited for: others would have to wait behind us.
-    private static let lockTimeout = "300ms"
-    /// What is missing must come so soon.
-    private static let patience: Duration = .milliseconds(500)
+    /// For so long others wait behind us, at most, until everything is locked and all that is missing has come: one budget for all
+    /// of it. When it is used up everything is let go, and tried again.
+    static let budget: Duration = .milliseconds(500)
     private static let attempts = 60
-    /// Somebody held a lock for too long, or waits for one that is held here.
-    private static let passing: [SQLState] = [.lockNotAvailable, SQLState(rawValue: "40P01")]
+    /// The budget was used up, or somebody waits for a lock that is held here.
+    private static let passing = ["57014", "55P03", "40P01"].map { SQLState(rawValue: $0) }
 
     /// - Parameter skipped: the events that the shadow schema was made without.
     init(_ source: ReplaySource, _ store: ShadowStore, without skipped: [SkippedEvent], over connection: PostgresConnection) {
@@ -42,25 +41,43 @@ final class ProjectionSwap {
             let start = ContinuousClock.now
             do {
                 try connection.transaction { connection in
-                    try connection.query("SET LOCAL lock_timeout = '\(unsafe: Self.lockTimeout)'")
+                    let deadline = start + Self.budget
+                    try limit(to: deadline)
                     try connection.query("SELECT number FROM \(unsafe: store.schema.live).generation FOR UPDATE")
                     let live = try ShadowStore.positions(in: store.schema.live, "FOR UPDATE", over: connection)
-                    try tail.reach(live, within: Self.patience)
+                    try limit(to: deadline)
+                    try tail.reach(live, until: deadline)
                     try source.check(skipped)
                     try forward(live, to: tail.positions, over: connection)
-                    try store.schema.takePlace(over: connection)
+                    try store.schema.takePlace(over: connection) { () throws in try limit(to: deadline) }
                 }
                 counts.add(replay.counts)
                 return ContinuousClock.now - start
-            } catch let error as PostgresError where attempt < Self.attempts && error.state.map(Self.passing.contains) == true {
-                rest()
-            } catch is Tail.TooLate where attempt < Self.attempts {
-                rest()
+            } catch let error as PostgresError where error.state.map(Self.passing.contains) == true {
+                try rest(after: attempt, "somebody uses tables of \(store.schema.live) for long, or waits for us: \(error)")
+            } catch let error as Tail.TooLate {
+                try rest(after: attempt, "\(error)")
             }
         }
     }
 
-    private func rest() { usleep(UInt32.random(in: 50_000...250_000)) }
+    /// Statements that are not done by then are given up.
+    private func limit(to deadline: ContinuousClock.Instant) throws {
+        let left = deadline - .now
+        guard left > .milliseconds(1) else { throw Tail.TooLate() }
+        try connection.query("SET LOCAL statement_timeout = \(unsafe: String(Int64(left / .milliseconds(1))))")
+    }
+
+    private func rest(after attempt: Int, _ obstacle: String) throws {
+        guard attempt < Self.attempts else {
+            throw RebuildError(
+                """
+                the tables are made and could not be put in their place in \(Self.attempts) attempts (\(obstacle)); \
+                the same command tries again and goes on from there
+                """)
+        }
+        usleep(UInt32.random(in: 50_000...250_000))
+    }
 
     /// Where the rebuild has read further than the live projection, that is taken further: its writers find another checkpoint
     /// and see that it is done.
@@ -82,7 +99,7 @@ final class ProjectionSwap {
 private final class Tail {
     /// The log did not bring in time what the live projection has.
     struct TooLate: Error, CustomStringConvertible {
-        let description = "the log did not bring in time what the live tables have: try again when it is less busy"
+        let description = "what the live tables have more did not come in time"
     }
 
     private let scan: ChainScan
@@ -113,8 +130,7 @@ private final class Tail {
     }
 
     /// Reads until no partition is behind these positions.
-    func reach(_ live: [Int: ChainPosition], within patience: Duration) throws {
-        let deadline = ContinuousClock.now + patience
+    func reach(_ live: [Int: ChainPosition], until deadline: ContinuousClock.Instant) throws {
         while live.contains(where: { $0.value.head.sequence > positions[$0.key]?.head.sequence ?? 0 }) {
             guard ContinuousClock.now < deadline else { throw TooLate() }
             try step(within: .milliseconds(20))

@@ -9,7 +9,9 @@ extension ShadowSchema {
     ///
     /// Whoever reads takes views before the tables in them, so they are locked in that order. Somebody who takes them in another
     /// order makes the lock time out, and nothing happened.
-    func takePlace(over connection: PostgresConnection) throws(PostgresError) {
+    ///
+    /// - Parameter limit: called before everything is locked, to say how long that may take.
+    func takePlace(over connection: PostgresConnection, limit: () throws -> Void) throws {
         // Names in the views' texts come with their schema.
         try connection.query("SET LOCAL search_path TO ''")
         let views = try connection.query(
@@ -19,8 +21,10 @@ extension ShadowSchema {
             """
         ).decode(String.self, String.self)
         let relations = views.map { "\(live).\($0.0)" } + Self.tables.map { "\(live).\($0)" }
+        try limit()
         try connection.query("LOCK TABLE \(unsafe: relations.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
-        var statements: [SQL] = ["CREATE SCHEMA \(unsafe: old)"]
+        // From here on nobody is waited for.
+        var statements: [SQL] = ["SET LOCAL statement_timeout = '10s'", "CREATE SCHEMA \(unsafe: old)"]
         for table in Self.tables {
             statements.append("ALTER TABLE \(unsafe: live).\(unsafe: table) SET SCHEMA \(unsafe: old)")
             statements.append("ALTER TABLE \(unsafe: name).\(unsafe: table) SET SCHEMA \(unsafe: live)")
