@@ -113,6 +113,12 @@ extension ServiceTests {
             instance.stop()
         }
 
+        private func lag(of projection: String) -> Double {
+            let name = "latchkey_attached_lag{projection=\"\(projection)\""
+            return metrics.render().split(separator: "\n").filter { $0.hasPrefix(name) }
+                .reduce(0) { $0 + (Double($1.split(separator: " ").last ?? "") ?? 0) }
+        }
+
         @Test func `an event that it cannot read stops it, loudly, and nothing else`() async throws {
             let instance = scene.start()
             try await register(0..<1)
@@ -120,9 +126,13 @@ extension ServiceTests {
             let runner = AttachedRunner(
                 Illiterate(), log: scene.log, authenticator: scene.authenticator,
                 database: IdentityScene.configuration(of: scene.database),
-                context: ServiceContext(logger: Logger(service: "test", sink: log)))
+                context: ServiceContext(logger: Logger(service: "test", sink: log), metrics: metrics))
             let run = Task { try await runner.run() }
             #expect(try await waitUntil { log.entries.contains { $0.message == "the projection stands still" } })
+            // How far it is behind grows nevertheless.
+            #expect(try await waitUntil { lag(of: "illiterate") >= 1 })
+            try await register(1..<6)
+            #expect(try await waitUntil { lag(of: "illiterate") >= 6 })
             run.cancel()
             try await run.value
             #expect(try scene.query("SELECT FROM illiterate.checkpoints WHERE position NOT LIKE '0/%'").isEmpty)

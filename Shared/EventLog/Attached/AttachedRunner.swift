@@ -44,11 +44,12 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
         let session = PostgresSession(database)
         // Told once.
         var obstacle: String?
+        var place = Place()
         while !stop.isRaised {
             do {
                 let connection = try session.connection()
                 try tables.prepare(over: connection)
-                try follow(over: connection, until: stop) {
+                try follow(over: connection, &place, until: stop) {
                     if obstacle != nil { logger.notice("the projection goes on", ["projection": .public(name)]) }
                     obstacle = nil
                 }
@@ -60,6 +61,8 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
                         ["projection": .public(name), "reason": .public(reason)])
                 }
                 obstacle = reason
+                // However long it stands, it shows how far it is behind. Whether the log can be asked is no obstacle of its own.
+                try? show(&place, over: ChainScan(log, authenticator: authenticator, client: name))
                 _ = pause.receive(within: isPassing ? .milliseconds(200) : .seconds(5))
             }
         }
@@ -74,26 +77,43 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
         }
     }
 
+    /// How far the projection is, and when that was shown last.
+    private struct Place {
+        var positions: [TopicPartition: ChainPosition] = [:]
+        var shown: ContinuousClock.Instant?
+    }
+
+    private func show(_ place: inout Place, over scan: @autoclosure () throws -> ChainScan) throws {
+        if let shown = place.shown, .now < shown + .seconds(5) { return }
+        place.shown = .now
+        for (partition, end) in try scan().ends(of: tables.projection.topics) {
+            meter.show(partition, behind: end - (place.positions[partition]?.offset ?? 0))
+        }
+    }
+
     /// Until somebody else has gone on, or the tables were replaced: then it begins again where those are.
-    private func follow(over connection: PostgresConnection, until stop: StopFlag, took: () -> Void) throws {
+    private func follow(
+        over connection: PostgresConnection, _ place: inout Place, until stop: StopFlag, took: () -> Void
+    ) throws {
         try authenticator.readAnnouncements(of: log) { stop.isRaised }
         let scan = try ChainScan(log, authenticator: authenticator, client: name)
         defer { scan.close() }
-        var positions = try tables.positions(over: connection)
+        place.positions = try tables.positions(over: connection)
         for topic in tables.projection.topics {
             for partition in 0..<scan.partitions(of: topic) {
-                let place = TopicPartition(topic, partition)
-                scan.follow(place, from: positions[place], since: since)
+                let partition = TopicPartition(topic, partition)
+                scan.follow(partition, from: place.positions[partition], since: since)
             }
         }
-        var measured = ContinuousClock.now
         while !stop.isRaised {
+            try show(&place, over: scan)
+            let positions = place.positions
             let batches = try scan.next(within: .milliseconds(250)).filter { positions[$0.partition] != $0.position }
             if !batches.isEmpty {
                 guard case .taken = try tables.take(batches, after: positions, over: connection) else { return }
                 took()
                 for batch in batches {
-                    positions[batch.partition] = batch.position
+                    place.positions[batch.partition] = batch.position
                     meter.took(batch)
                     for event in batch.late {
                         logger.error(
@@ -101,10 +121,6 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
                             ["partition": .public(event.partition.description), "offset": .public(Int(event.offset))])
                     }
                 }
-            }
-            if ContinuousClock.now >= measured {
-                measured = .now + .seconds(5)
-                for (place, position) in positions { meter.show(place, behind: try scan.end(of: place) - position.offset) }
             }
         }
     }
