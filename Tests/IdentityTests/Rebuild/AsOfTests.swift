@@ -24,6 +24,21 @@ extension ServiceTests {
             return try #require(told.data?["user"]?["id"]?.string.flatMap { UserID($0) })
         }
 
+        /// Logs in once more and out.
+        private func endSession(of user: UserID, _ subject: Subject) async throws {
+            let session = try #require(
+                try scene.query("SELECT id FROM identity.sessions WHERE user_id = \(PostgresUUID(user.bytes))")
+                    .column(PostgresUUID.self).first.flatMap { SessionID(bytes: $0.bytes) })
+            let account = AccountReference(user: user, credentialVersion: 0)
+            let verdict = LogIn(
+                subject: subject, account: account, verdict: .right, rehash: nil,
+                address: AddressTag(bytes: [UInt8](repeating: 1, count: 8))!, device: nil, profileVersion: 0,
+                client: .example())
+            #expect(try await scene.ask(verdict, at: subject.routingKey).outcome == .ok)
+            let end = EndSession(session: session, user: user, reason: .logout)
+            #expect(try await scene.ask(end, at: subject.routingKey).outcome == .ok)
+        }
+
         private func erase(_ user: UserID, of subject: Subject) async throws {
             let session = try #require(
                 try scene.query("SELECT id FROM identity.sessions WHERE user_id = \(PostgresUUID(user.bytes))")
@@ -56,13 +71,18 @@ extension ServiceTests {
             let made = try keys.make([key], over: scene.database.connect())
             let user = try await register(gone, key: key)
             _ = try await register(stays)
+            try await endSession(of: user, gone)
             scene.clock.advance(by: .minutes(1))
             let before = scene.clock.now
             scene.clock.advance(by: .minutes(1))
             try await erase(user, of: gone)
             instance.stop()
             #expect(made[key] != nil)
-            let schema = try past.rebuild().asOf(before)
+            // However little is held in memory.
+            let (written, another) = (try past.rebuild(rowLimit: 0).asOf(before), before - .milliseconds(1_000))
+            #expect(try scene.query("SELECT FROM \(unsafe: written).ended_sessions").isEmpty)
+            let schema = try past.rebuild().asOf(another)
+            #expect(try past.rows(schema: written) == past.rows(schema: schema))
             let summary = try past.rebuild().run()
             #expect(summary.erasedUsers == 1)
             for schema in ["identity", schema] {

@@ -9,6 +9,8 @@ struct PartitionRecords: Sendable {
     let domain: IdentityPartition
     private(set) var homes: [RoutingKey: HomeRecords] = [:]
     private(set) var effects = HomeRecords.Effects()
+    /// Users whose erasure came later than what is replayed: what was written of their ended sessions is to go.
+    private(set) var erasedLater: [UserID] = []
     /// Events whose commands may come again: they say what became of those.
     private var recent: [(event: IdentityEvent?, envelope: EventEnvelope)] = []
     private var recentLimit = 1_000
@@ -49,6 +51,7 @@ struct PartitionRecords: Sendable {
         var later = HomeRecords.Effects()
         homes[home, default: HomeRecords()].apply(changes, &later)
         effects.ended.removeAll { $0.user == event.user }
+        erasedLater.append(event.user)
     }
 
     mutating func apply(_ event: IdentityEvent?, _ envelope: EventEnvelope) {
@@ -95,6 +98,7 @@ struct PartitionRecords: Sendable {
     mutating func forget() {
         homes = [:]
         effects = HomeRecords.Effects()
+        erasedLater = []
         recent = []
         rows = 0
     }

@@ -123,6 +123,13 @@ struct ShadowStore: Sendable {
                     """)
             }
         }
+        if !records.erasedLater.isEmpty {
+            changes.append(
+                """
+                DELETE FROM \(unsafe: schema.name).\(unsafe: EndedSession.table)
+                WHERE user_id = ANY (\(records.erasedLater.map { PostgresUUID($0.bytes) }))
+                """)
+        }
         let outcomes = records.outcomes
         if !outcomes.isEmpty { changes.append(schema.statements.remember(outcomes)) }
         if let last = records.last {
