@@ -16,8 +16,13 @@ public struct LoopSettings: Sendable {
     public var inboxes: [Topic]
     /// The service's own events.
     public var events: Topic
-    /// How many events may be on their way at once, and how many inputs one batch of a projection takes.
-    public var window: Int = 256
+    /// How many events may be on their way at once, and how many inputs one batch of a projection takes. Never more than
+    /// `mostPending`.
+    public var window: Int = 256 {
+        didSet { precondition(window <= Self.mostPending, "so many events are never on their way at once") }
+    }
+    /// In no release has an owner more events of a partition on their way: auditors go by that.
+    public static let mostPending = 512
     /// How many inputs of a partition may be open before its inboxes are not read on.
     public var longestQueue = 4_096
     /// The longest time that anybody waits for an answer.

@@ -38,6 +38,11 @@ struct PartitionReading {
                 next = last.offset + 1
                 items.append(.records(wanted))
             case .interrupted(place): consumer.follow(place, from: next)
+            case .reachedEnd(place, let bound) where bound <= next && next < end && end < .max:
+                // It ended at `end` once, or behind it.
+                guard try consumer.bounds(of: place).upperBound < end else { continue }
+                next = end
+                items.append(.missing(before: end))
             case .outOfRange(place, let begin, let bound):
                 let known = next < begin ? begin : max(next, bound)
                 if known > next {

@@ -1,6 +1,5 @@
 internal import Crypto
 public import EventLog
-internal import Glibc
 internal import JSON
 internal import LoopService
 internal import Postgres
@@ -66,16 +65,16 @@ public struct KeyBackup: Sendable {
     public func write(to path: String) throws -> Int {
         let connection = try PostgresConnection(database)
         defer { connection.close() }
-        let file = try PrivateFile(replacing: path)
+        let file = try WholeFile(replacing: path, permissions: 0o600)
         let header: JSON = ["format": .string(Self.format), "log": .string(Base64URL.encode(try log.describe().id))]
-        try file.write(header.serialized())
+        try file.write(line: header.serialized())
         var count = 0
         try connection.transaction(PostgresTransaction(isolation: .repeatableRead, isReadOnly: true)) { connection in
             let signing = try connection.query(
                 "SELECT to_jsonb(key)::text FROM \(unsafe: IdentityKeys.schema).signing_keys AS key WHERE state <> 'revoked'")
-            for row in try signing.column(String.self) { try file.write(Array(#"{"signing":\#(row)}"#.utf8)) }
+            for row in try signing.column(String.self) { try file.write(line: Array(#"{"signing":\#(row)}"#.utf8)) }
             let audit = try connection.query("SELECT to_jsonb(key)::text FROM \(unsafe: IdentityKeys.schema).audit_key AS key")
-            for row in try audit.column(String.self) { try file.write(Array(#"{"audit":\#(row)}"#.utf8)) }
+            for row in try audit.column(String.self) { try file.write(line: Array(#"{"audit":\#(row)}"#.utf8)) }
             var last = PostgresUUID([UInt8](repeating: 0, count: 16))
             while true {
                 let rows = try connection.query(
@@ -85,13 +84,13 @@ public struct KeyBackup: Sendable {
                     WHERE wrapped IS NOT NULL AND id > \(last) ORDER BY id LIMIT \(Self.step)
                     """
                 ).decode(PostgresUUID.self, String.self)
-                for (_, row) in rows { try file.write(Array(#"{"data":\#(row)}"#.utf8)) }
+                for (_, row) in rows { try file.write(line: Array(#"{"data":\#(row)}"#.utf8)) }
                 count += rows.count
                 guard let end = rows.last?.0 else { break }
                 last = end
             }
         }
-        try file.write(JSON.object(["end": .integer(Int64(count))]).serialized())
+        try file.write(line: JSON.object(["end": .integer(Int64(count))]).serialized())
         try file.finish()
         return count
     }
@@ -176,39 +175,4 @@ public struct KeyBackup: Sendable {
             SELECT kid, algorithm, public_jwk, created_at, \(columns) \(key)
             """)
     }
-}
-
-/// A file that only its owner can read, and that is there when it is whole.
-private final class PrivateFile {
-    private let path: String
-    private let temporary: String
-    private let file: UnsafeMutablePointer<FILE>
-    private var isFinished = false
-
-    init(replacing path: String) throws {
-        self.path = path
-        temporary = "\(path).\(getpid()).new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, let file = fdopen(descriptor, "w") else { throw Self.failure(temporary) }
-        self.file = file
-    }
-
-    deinit {
-        if !isFinished {
-            fclose(file)
-            unlink(temporary)
-        }
-    }
-
-    func write(_ line: [UInt8]) throws {
-        guard fwrite(line + [UInt8(ascii: "\n")], 1, line.count + 1, file) == line.count + 1 else { throw Self.failure(path) }
-    }
-
-    func finish() throws {
-        guard fflush(file) == 0, fsync(fileno(file)) == 0, rename(temporary, path) == 0 else { throw Self.failure(path) }
-        isFinished = true
-        fclose(file)
-    }
-
-    private static func failure(_ path: String) -> KeyBackup.Failure { .file("\(path): \(String(cString: strerror(errno)))") }
 }
