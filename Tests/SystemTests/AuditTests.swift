@@ -81,7 +81,41 @@ extension SystemTests {
             }
         }
 
-        @Test func `what was changed in the database is named`() async throws {
+        @Test(.enabled(if: TestKafka.given != nil && TestKafka.canRead, "LATCHKEY_TEST_KAFKA names no Kafka"))
+        func `what somebody did who can write to the brokers is named`() async throws {
+            let kafka = try #require(TestKafka.given)
+            let system = try await LatchkeySystem.started()
+            let visitor = Visitor(system)
+            #expect(try await visitor.register().status == 201)
+            for _ in 0..<3 { #expect(try await visitor.logIn().status == 200) }
+            let proof = system.folder + "/proof.json"
+            #expect(try await audit(system, "prove", "--output", proof).status == 0)
+            let event = try #require(try await events(system, "user", visitor.email, "--type", "user-registered").first)
+            let (partition, first) = (try #require(event["partition"]?.int64), try #require(event["offset"]?.int64))
+            let place = "identity.events/\(partition)"
+
+            // A record that nobody wrote who holds the key: the users notice nothing, auditors do.
+            let topic = system.topicPrefix + "identity.events"
+            try await kafka.forge(
+                "{\"user\":\"somebody\"}", type: "latchkey.identity.user-erased.v1", in: topic, partition: Int(partition))
+            #expect(try await visitor.logIn().status == 200)
+            let forged = try await audit(system, "prove", "--since", proof)
+            #expect(forged.status == 1)
+            #expect(forged.output.contains("\(place): inserted at offset "), "\(forged)")
+
+            // What lies before an offset is taken away.
+            guard kafka.canDeleteRecords else { return try await system.end() }
+            try await kafka.deleteRecords(before: first + 2, in: topic, partition: Int(partition))
+            for arguments in [[], ["--without-keys"], ["--since", proof]] {
+                let cut = try await system.compose("run", ["identity", "audit", "prove"] + arguments)
+                #expect(cut.status == 1)
+                #expect(cut.output.contains("\(place): removed at offset 0 "), "\(arguments): \(cut)")
+            }
+            try await system.end()
+        }
+
+        @Test(.enabled(if: TestKafka.given == nil, "the log does not lie in the database"))
+        func `what was changed in the database is named`() async throws {
             let system = try await LatchkeySystem.started()
             for _ in 0..<4 {
                 let visitor = Visitor(system)

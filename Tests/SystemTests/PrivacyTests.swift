@@ -48,7 +48,9 @@ extension SystemTests {
                 persons.append(person)
             }
             let imported = try await importUsers(into: system)
+            let before = Date()
             try await persons[0].erase()
+            try await replay(system, asOf: before)
             try await eventually("the last code is delivered") {
                 try persons.allSatisfy {
                     try system.deliveries(to: $0.visitor.email).count { $0["code"] != nil } >= $0.codes.count
@@ -67,11 +69,31 @@ extension SystemTests {
             // The search finds what is there.
             for type in [
                 "identity.user-registered.v1", "identity.password-reset.v1", "identity.user-erased.v1",
-                "identity.user-imported.v1",
+                "identity.user-imported.v1", "as of 20",
             ] {
                 #expect(try await ByteSearch.files(containing: [type], in: remains.stored) != [], "no \(type)")
             }
             try await system.end()
+        }
+
+        /// Makes the tables anew, and those of a time at which nobody was erased: the log tells no more than the tables.
+        private func replay(_ system: LatchkeySystem, asOf before: Date) async throws {
+            func run(_ arguments: String...) async throws -> String {
+                let result = try await system.compose("run", ["identity"] + arguments)
+                #expect(result.status == 0, "\(arguments): \(result)")
+                return result.output
+            }
+            _ = try await run("rebuild")
+            let exact = ISO8601DateFormatter()
+            exact.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+            let schema = try await run("as-of", exact.string(from: before)).trimmingCharacters(in: .whitespacesAndNewlines)
+            // Three persons and two users who were imported, of whom one is gone.
+            for schema in ["identity", schema] {
+                #expect(try await system.sql("SELECT count(*) FROM \(schema).identifiers") == ["4"])
+                #expect(try await system.sql("SELECT count(*) FROM \(schema).users WHERE erased_at IS NOT NULL") == ["1"])
+            }
+            _ = try await run("rebuild", "--verify")
+            _ = try await run("rebuild", "--drop-old")
         }
 
         /// Users of another system, one with a number. Gives what must stand nowhere.

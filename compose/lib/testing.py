@@ -22,7 +22,7 @@ NOT_SANITIZED = ("KafkaTests", "LogContractTests", "SimulationTests", "SystemTes
 # Every part has to end some time; the slowest takes a few minutes.
 LONGEST_RUN = 1500
 # Whole systems whose promises hold wherever the log lies; what else is tried of them has nothing to do with it.
-ON_KAFKA = ("AccountTests", "ConfirmationTests", "CrashTests", "GuideTests", "PauseTests", "PrivacyTests")
+ON_KAFKA = ("AccountTests", "AuditTests", "ConfirmationTests", "CrashTests", "GuideTests", "PauseTests", "PrivacyTests")
 # The one suite that needs brokers of its own, which it kills; it is a storm, too.
 ON_BROKERS = "BrokerTests"
 OPTIMISED = ("--package-path", REPOSITORY, "--configuration", "release", "-Xswiftc", "-enable-testing")
@@ -198,7 +198,7 @@ class Run:
                 return
             command, folder = self.broker
             killing = {"LATCHKEY_TEST_KAFKA_COMMAND": command, "LATCHKEY_TEST_KAFKA_FOLDER": folder} if brokers > 1 else {}
-            yield f"{brokers}", {"LATCHKEY_TEST_KAFKA": servers, **killing}
+            yield f"{brokers}", {"LATCHKEY_TEST_KAFKA": servers, "LATCHKEY_TEST_KAFKA_TOOL": command, **killing}
             self.stop_kafka()
 
     def start_kafka(self, brokers):

@@ -8,7 +8,7 @@ struct TestKafka: Sendable {
         return environment["LATCHKEY_TEST_KAFKA"].map { servers in
             TestKafka(
                 servers: servers, command: environment["LATCHKEY_TEST_KAFKA_COMMAND"],
-                folder: environment["LATCHKEY_TEST_KAFKA_FOLDER"])
+                folder: environment["LATCHKEY_TEST_KAFKA_FOLDER"], tool: environment["LATCHKEY_TEST_KAFKA_TOOL"])
         }
     }()
 
@@ -21,6 +21,8 @@ struct TestKafka: Sendable {
     /// Kills and revives single brokers (`kill FOLDER N`, `revive FOLDER N`), where the caller said how.
     private let command: String?
     private let folder: String?
+    /// Runs a class of Kafka's own commands (`tool CLASS ARGUMENT…`), where the caller said how.
+    private let tool: String?
 
     struct CommandFailed: Error {
         var what: String
@@ -38,6 +40,32 @@ struct TestKafka: Sendable {
         let (command, folder) = (command ?? "", folder ?? "")
         try await Program.blocking {
             guard system("'\(command)' \(verb) '\(folder)' \(number) > /dev/null") == 0 else { throw CommandFailed(what: verb) }
+        }
+    }
+
+    var canDeleteRecords: Bool { tool != nil }
+
+    /// Has a record stand at the end of a partition that says what an event says, as anybody can who may write to the broker.
+    func forge(_ value: String, type: String, in topic: String, partition: Int) async throws {
+        let headers = ["ce_type=\(type)", "ce_source=/identity"].flatMap { ["-H", $0] }
+        let script = #"printf %s "$VALUE" | "$@""#
+        let arguments = ["-P", "-b", servers, "-t", topic, "-p", "\(partition)", "-k", "forged"] + headers
+        let result = try await Program.run(
+            "/bin/sh", ["-c", script, "sh", Self.reader] + arguments, environment: ["VALUE": value])
+        guard result.status == 0 else { throw CommandFailed(what: "forging: \(result)") }
+    }
+
+    /// Takes away what lies before an offset.
+    func deleteRecords(before offset: Int64, in topic: String, partition: Int) async throws {
+        let file = NSTemporaryDirectory() + "latchkey-records-" + UUID().uuidString
+        defer { unlink(file) }
+        let place = #"{"topic":"\#(topic)","partition":\#(partition),"offset":\#(offset)}"#
+        try #"{"version":1,"partitions":[\#(place)]}"#.write(toFile: file, atomically: false, encoding: .utf8)
+        let arguments = ["--bootstrap-server", servers, "--offset-json-file", file]
+        let result = try await Program.run(
+            tool ?? "", ["tool", "org.apache.kafka.tools.DeleteRecordsCommand"] + arguments)
+        guard result.status == 0, !result.output.contains("error") else {
+            throw CommandFailed(what: "deleting records: \(result)")
         }
     }
 
