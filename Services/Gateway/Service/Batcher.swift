@@ -10,6 +10,8 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
     private struct State {
         var waiting: [(question: Question, waiter: Waiter)] = []
         var isRunning = false
+        /// Ends once so many wait.
+        var gathering: (task: Task<Void, Never>, most: Int)?
     }
 
     private let limit: Int
@@ -19,16 +21,14 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - limit: the number of questions in one batch.
-    ///   - gathering: how long questions gather behind a batch that was asked by several, and shows that more will come: fewer
-    ///     and larger batches cost less.
+    ///   - gathering: how long questions gather at most behind a batch that was asked by several, until they are as many again:
+    ///     fewer and larger batches cost less.
     ///   - run: answers a batch, in its order. An error is everybody's.
     init(limit: Int, gathering: Duration = .zero, _ run: @escaping @Sendable ([Question]) async throws -> [Answer]) {
         self.limit = limit
         self.gathering = gathering
         self.run = run
     }
-
-    private static var several: Int { 4 }
 
     /// Questions that are in no batch yet.
     var count: Int { state.withLock { $0.waiting.count } }
@@ -38,6 +38,7 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
         let waiter = Waiter()
         let mustStart = state.withLock { state in
             state.waiting.append((question, waiter))
+            if let (task, most) = state.gathering, state.waiting.count >= most { task.cancel() }
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -55,8 +56,20 @@ final class Batcher<Question: Sendable, Answer: Sendable>: Sendable {
             } catch {
                 for entry in batch { entry.waiter.resume(returning: .failure(error)) }
             }
-            if gathering > .zero, batch.count >= Self.several { try? await Task.sleep(for: gathering) }
+            if gathering > .zero, batch.count > 1 { await gather(batch.count) }
         }
+    }
+
+    private func gather(_ most: Int) async {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard state.waiting.count < most else { return nil }
+            let task = Task { [gathering] in _ = try? await Task.sleep(for: gathering) }
+            state.gathering = (task, most)
+            return task
+        }
+        guard let task else { return }
+        await task.value
+        state.withLock { $0.gathering = nil }
     }
 
     private func next() -> [(question: Question, waiter: Waiter)]? {

@@ -18,7 +18,7 @@ public struct RequestContext: Sendable {
     public internal(set) var route: String?
     public internal(set) var parameters: PathParameters
     /// A handful: looking through them costs less than hashing.
-    private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
+    @usableFromInline var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
     public init(
         requestID: String, trace: TraceContext = .random(), deadline: ContinuousClock.Instant, route: String? = nil,
@@ -31,7 +31,7 @@ public struct RequestContext: Sendable {
         self.parameters = parameters
     }
 
-    public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value? {
+    @inlinable public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value? {
         get { values.first { $0.key == ObjectIdentifier(key) }?.value as? Key.Value }
         set {
             values.removeAll { $0.key == ObjectIdentifier(key) }

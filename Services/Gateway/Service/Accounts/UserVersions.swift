@@ -25,7 +25,7 @@ public struct PostgresUserVersions: UserVersions {
     private let batcher: Batcher<UserID, UserVersion?>
 
     public init(_ pool: PostgresPool) {
-        batcher = Batcher(limit: 512, gathering: .milliseconds(1)) { users in
+        batcher = Batcher(limit: 512, gathering: .milliseconds(2)) { users in
             // Each user for themselves (`OFFSET`), by index: as one join it is made of whole tables as long as they are small.
             let rows = try await pool.query(
                 """
