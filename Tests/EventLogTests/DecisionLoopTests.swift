@@ -223,6 +223,37 @@ import Testing
         #expect(owner.loop.counters.late == 0)
     }
 
+    @Test func `a clock that was set ahead gives no command more time than its budget`() throws {
+        var scene = Scene()
+        var owner = scene.owner("a")
+        try scene.takeOver(&owner)
+        scene.now = scene.now + .hours(1)
+        scene.setBack = scene.setBack + .hours(-1)
+        scene.command("x", 1, budget: 1_000)
+        scene.advance(.seconds(2))
+        try scene.settle(&owner)
+        #expect(scene.replies.isEmpty)
+        #expect(owner.loop.counters.expired == 1)
+        // The next one is in time, and the time is known.
+        scene.command("x", 2, budget: 1_000)
+        try scene.settle(&owner)
+        #expect(scene.replies == ["ok 2"])
+    }
+
+    @Test func `a time that cannot be asked for is asked for again a little later`() throws {
+        var scene = Scene()
+        scene.acknowledgesProbes = false
+        var owner = scene.owner("a")
+        try scene.takeOver(&owner)
+        let probe = try #require(owner.unsent.popLast()?.token)
+        try scene.give(.failed(probe), to: &owner)
+        try scene.give(.tick, to: &owner)
+        #expect(owner.unsent.isEmpty)
+        scene.advance(.milliseconds(64))
+        try scene.give(.tick, to: &owner)
+        #expect(owner.unsent.count == 1)
+    }
+
     @Test func `time never runs back, unless a clock was wrong`() throws {
         var scene = Scene()
         var owner = scene.owner("a")

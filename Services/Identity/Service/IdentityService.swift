@@ -56,7 +56,7 @@ public struct IdentityService: Sendable {
             accepted: configuration.acceptedSecrets, routing: routing, opener: opener,
             sealer: sealer, notifier: { time.now.flatMap { directory.recipient(.notifier, at: $0) } },
             cost: configuration.passwordCost,
-            threads: HTTPServer.availableProcessors, database: database, context: context, now: { driver.now })
+            threads: HTTPServer.availableProcessors, database: database, context: context, time: time)
         let marks = InboxMarks(
             log: log, schema: "identity", database: database, settings: IdentityPartition.settings, status: { driver.status },
             others: [InboxMarks.Reader(name: "checks", topics: CheckRunner.inboxes, offsets: { checks.done })])

@@ -40,7 +40,9 @@ extension DecisionLoop {
             let now = clock.now(at: local)
         else { return true }
         if mutation == .guessesTheTime { return true }
-        return clock.mayBePast(deadline, at: local) ? deadline < now && clock.isKnown(since: input.readAt) : true
+        if clock.isKnown(since: input.readAt) { return !clock.mayBePast(deadline, at: local) || deadline < now }
+        // A time that is still to come, as far as is known, was stamped after the clock was set ahead.
+        return !clock.mayBePast(deadline, at: local) && clock.mayBePast(message.time, at: local)
     }
 
     private mutating func decide(
@@ -308,6 +310,7 @@ extension DecisionLoop {
         sent[token] = nil
         if token == probe {
             probe = nil
+            mayAskAt = local + settings.longestWait
         } else if token.speculation == speculation, !speculative.pending.isEmpty {
             dropSpeculation()
             block(for: settings.longestWait, at: local)

@@ -242,6 +242,7 @@ extension DecisionLoop {
     /// Appends a probe, from whose acknowledgement the log's clock is learnt.
     mutating func askTime(at local: LocalInstant, actions: inout [LoopAction<Domain>]) {
         guard probe == nil else { return }
+        guard local >= mayAskAt else { return actions.append(.wake(mayAskAt)) }
         // Events are numbered from 1.
         let token = AppendToken(speculation: speculation, sequence: 0)
         probe = token

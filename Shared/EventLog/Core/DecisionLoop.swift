@@ -44,6 +44,8 @@ public struct DecisionLoop<Domain: PartitionDomain>: Sendable {
     var clock = LogClock()
     /// The append on its way whose acknowledgement tells the log's clock.
     var probe: AppendToken?
+    /// After one that failed the time is asked for again a little later.
+    var mayAskAt = LocalInstant(milliseconds: .min)
     /// When appends were sent that are not acknowledged.
     var sent: [AppendToken: LocalInstant] = [:]
 

@@ -18,7 +18,7 @@ struct LogClock: Sendable {
     /// How far the log's clock is ahead of this process's steady one, in milliseconds: not less, and not more.
     private var difference: ClosedRange<Int64>?
     private(set) var learnt = LocalInstant(milliseconds: .min)
-    /// When the append was sent that was stamped last, of those that were acknowledged.
+    /// When the last one was sent of those that were acknowledged.
     private var asked = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
@@ -29,6 +29,8 @@ struct LogClock: Sendable {
     mutating func learn(_ appended: Timestamp, sent: LocalInstant, at local: LocalInstant) {
         // The milliseconds of two clocks do not begin at once.
         let bounds = appended.milliseconds - local.milliseconds...appended.milliseconds - sent.milliseconds + 1
+        // One that was sent before another that is known tells nothing of a clock that was set in between.
+        if sent < asked, let difference, !difference.overlaps(bounds) { return }
         difference = difference.flatMap { $0.overlaps(bounds) ? $0.clamped(to: bounds) : nil } ?? bounds
         learnt = local
         asked = max(asked, sent)

@@ -11,6 +11,15 @@ public final class LogTime: Sendable {
     /// `nil` until an append was acknowledged.
     public var now: Timestamp? { clock.withLock { $0 }.now(at: SteadyClock.now) }
 
+    /// The time, where it was asked for within this duration: what was read before may have been stamped since the clock was set,
+    /// and be late, or not, only by what was learnt since.
+    public func now(askedWithin age: Duration) -> Timestamp? {
+        let local = SteadyClock.now
+        let clock = clock.withLock { $0 }
+        let since = LocalInstant(milliseconds: local.milliseconds - Interval(age).milliseconds)
+        return clock.isKnown(since: since) ? clock.now(at: local) : nil
+    }
+
     /// The same producer, from whose acknowledgements the time is learnt.
     public func learning(from producer: any LogProducer) -> any LogProducer { LearningProducer(producer, time: self) }
 

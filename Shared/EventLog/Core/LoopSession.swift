@@ -248,14 +248,6 @@ struct LoopSession<Store: ProjectionStore> {
         if !ends.isEmpty { driver.notice(.tookOver(ends.keys.sorted())) }
     }
 
-    private mutating func readCheckpoints(of partitions: [Int]) throws(LogError) -> [Int: Checkpoint?] {
-        let store = driver.store
-        return try ask(Dictionary(uniqueKeysWithValues: partitions.map { ($0, ()) })) { asked throws(LogError) in
-            let stored = try store.checkpoints(of: asked.keys.sorted())
-            return Dictionary(uniqueKeysWithValues: asked.keys.map { ($0, stored[$0]) })
-        }
-    }
-
     // MARK: Loops and their actions
 
     private mutating func feed(_ input: LoopInput<Domain>, to partition: Int) {
@@ -281,7 +273,7 @@ struct LoopSession<Store: ProjectionStore> {
         if !passesOver(partition, because: error) { stop(partition, because: error) }
     }
 
-    private mutating func stop(_ partition: Int, because error: LogError) {
+    mutating func stop(_ partition: Int, because error: LogError) {
         gaveUp[partition] = error
         loads[partition] = nil
         projections[partition] = nil
@@ -317,44 +309,6 @@ struct LoopSession<Store: ProjectionStore> {
         case .happened(let event): driver.happened(event, isOwner)
         case .wake(let instant): wakeAt = min(wakeAt, instant)
         }
-    }
-
-    /// Projects for all partitions together.
-    private mutating func project() throws(LogError) -> [(key: Int, value: ProjectionOutcome)] {
-        let store = driver.store
-        let outcomes = try ask(projections) { batches throws(LogError) in try store.project(batches) }
-        projections.removeAll()
-        return outcomes.sorted { $0.key < $1.key }
-    }
-
-    /// Loads for all partitions together.
-    private mutating func load() throws(LogError) -> [(key: Int, value: LoadedBatch<Domain.Key, Domain.Aggregate>)] {
-        let store = driver.store
-        let loaded = try ask(loads) { requests throws(LogError) in try store.load(requests) }
-        loads.removeAll()
-        return loaded.sorted { $0.key < $1.key }
-    }
-
-    /// Asks the store for several partitions at once. Where it can never do what it is asked, the partition that this belongs to
-    /// stands still, loudly, and the others go on.
-    private mutating func ask<Request, Result>(
-        _ requests: [Int: Request], _ body: ([Int: Request]) throws(LogError) -> [Int: Result]
-    ) throws(LogError) -> [Int: Result] {
-        if requests.isEmpty { return [:] }
-        do throws(LogError) {
-            return try body(requests)
-        } catch {
-            guard !error.isRetriable, error.code != .closed else { throw error }
-            if requests.count == 1, let partition = requests.keys.first {
-                stop(partition, because: error)
-                return [:]
-            }
-        }
-        var results: [Int: Result] = [:]
-        for (partition, request) in requests.sorted(by: { $0.key < $1.key }) {
-            results.merge(try ask([partition: request], body)) { first, _ in first }
-        }
-        return results
     }
 
     private mutating func commit() {

@@ -186,8 +186,7 @@ extension ServiceTests {
 
         @Test func `a blocked login is not checked, account or not`() async throws {
             let instance = scene.start()
-            let clock = scene.clock
-            let runner = try gateway.start(now: { clock.now })
+            let runner = try gateway.start()
             #expect(try await register().outcome == .ok)
             let nobody = scene.routing.subject(kind: .email, canonical: "nobody@example.com")
             for subject in [ada, nobody] {
@@ -199,6 +198,8 @@ extension ServiceTests {
             // The right password waits as well, and is taken when the block is over.
             #expect(try await logIn("Correct Horse 1").outcome == .rateLimited)
             scene.clock.advance(by: .seconds(2))
+            // The time is learnt from what is appended.
+            _ = try await logIn("x", scene.routing.subject(kind: .email, canonical: "else@example.com"))
             #expect(try await logIn("Correct Horse 1").outcome == .ok)
             #expect(verdicts(of: ada).suffix(2) == [.unchecked, .right])
             runner.stop()
@@ -252,14 +253,23 @@ extension ServiceTests {
                 CheckLogin(subject: ada, password: gateway.seal("x", SealingContext.password(subject: ada))),
                 at: ada.routingKey, budget: .milliseconds(1))
             scene.clock.advance(by: .seconds(5))
-            let now = scene.clock
-            let runner = try gateway.start(now: { now.now })
+            let runner = try gateway.start()
             let instance = scene.start()
             #expect(try await logIn("Correct Horse 1").outcome == .invalidCredentials)
             #expect(scene.told[late] == nil)
             let ids = (0..<IdentityScene.partitions).flatMap { scene.log.records(of: TopicPartition(.identityCommands, $0)) }
                 .compactMap { $0.header(HeaderName.id).map { String(decoding: $0, as: UTF8.self) } }
             #expect(!ids.contains(late.text))
+            runner.stop()
+            instance.stop()
+        }
+
+        @Test func `a clock that was set back lets no check look late`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            #expect(try await register().outcome == .ok)
+            scene.clock.advance(by: .seconds(-7_200))
+            #expect(try await logIn("Correct Horse 1").outcome == .ok)
             runner.stop()
             instance.stop()
         }
@@ -330,13 +340,13 @@ final class CheckGateway: Sendable {
     }
 
     /// Starts an instance's workers.
-    func start(now: @escaping @Sendable () -> Timestamp? = { nil }) throws -> Workers {
+    func start() throws -> Workers {
         Workers(
             try CheckRunner(
                 log: scene.log, authenticator: scene.authenticator, secret: CheckScene.secret, routing: scene.routing,
                 opener: scene.opener, sealer: BoxSealer(), notifier: { nil }, cost: CheckScene.cost, threads: 2,
                 database: IdentityScene.configuration(of: scene.database),
-                context: ServiceContext(logger: Logger(service: "test", level: .error)), now: now))
+                context: ServiceContext(logger: Logger(service: "test", level: .error)), time: LogTime()))
     }
 
     final class Workers: Sendable {

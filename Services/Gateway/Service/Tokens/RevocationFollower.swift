@@ -99,7 +99,7 @@ public final class RevocationFollower: Component, Revocations {
         }
         while !stop.isRaised {
             let asked = ContinuousClock.now
-            for batch in try scan.next(within: .milliseconds(250)) {
+            for batch in try scan.next(within: RevocationMemory.patience / 5) {
                 try take(batch, after: positions[batch.partition.partition])
             }
             guard scan.isAvailable, scan.isUpToDate else { continue }

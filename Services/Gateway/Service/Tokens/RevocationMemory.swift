@@ -14,7 +14,7 @@ final class RevocationMemory: Sendable {
     /// An access token lives for an hour at most.
     private static let remembered: Duration = .seconds(3_700)
     /// How old knowledge may be: a log may tell its followers half a second late, and together it must not be more than one.
-    private static let patience: Duration = .milliseconds(500)
+    static let patience: Duration = .milliseconds(500)
 
     private let state = Mutex(State())
 

@@ -59,13 +59,23 @@ struct CheckRequest: Sendable {
     ///   never more than what has passed.
     func remaining(_ now: Timestamp?) -> Interval? {
         guard case .check = task, let deadline = message.deadline else { return nil }
-        let passed = Interval.milliseconds(Int64((ContinuousClock.now - received).components.seconds * 1_000))
+        let passed = Interval(ContinuousClock.now - received)
         let unless = Interval.milliseconds(deadline.milliseconds - message.time.milliseconds - passed.milliseconds)
         guard let now else { return unless }
         return min(unless, .milliseconds(deadline.milliseconds - now.milliseconds))
     }
 
     func isOver(_ now: Timestamp?) -> Bool { remaining(now).map { $0 <= .zero } ?? false }
+
+    /// What counts of the log's clock: what was learnt since this was read. By what was known before it may seem late though the
+    /// clock was set.
+    func now(by time: LogTime) -> Timestamp? { time.now(askedWithin: .now - received) }
+
+    /// Whether it is over by what was known before it was read.
+    func mayBeOver(by time: LogTime) -> Bool {
+        guard remaining(nil) != nil, now(by: time) == nil else { return false }
+        return time.now.map { isOver($0) } ?? true
+    }
 
     /// What has to be read for it.
     func note(in request: inout AccountDirectory.Request) {

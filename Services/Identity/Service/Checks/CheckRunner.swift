@@ -25,8 +25,7 @@ public final class CheckRunner: Component {
     let database: PostgresConnection.Configuration
     let work: CheckWork
     let threads: Int
-    /// The log's clock, where it is known.
-    let now: @Sendable () -> Timestamp?
+    let time: LogTime
     let logger: Logger
     let readiness: Readiness
     let metrics: CheckMetrics
@@ -40,12 +39,13 @@ public final class CheckRunner: Component {
     ///   - opener: holds Identity's pairs.
     ///   - notifier: whom notices are sealed to; `nil` while no key of the Notifier is known.
     ///   - threads: how many passwords are hashed at once.
+    ///   - time: the log's clock; learns from what the workers append.
     /// - Throws: `.outOfMemory` where not one password can be hashed.
     public init(
         log: any EventLog, authenticator: RecordAuthenticator, secret: Secret, accepted: [Secret] = [], routing: Routing,
         opener: BoxOpener,
         sealer: BoxSealer, notifier: @escaping @Sendable () -> RecipientKey?, cost: Argon2Settings, threads: Int,
-        database: PostgresConnection.Configuration, context: ServiceContext, now: @escaping @Sendable () -> Timestamp?
+        database: PostgresConnection.Configuration, context: ServiceContext, time: LogTime
     ) throws(CryptoError) {
         self.log = log
         self.authenticator = authenticator
@@ -54,7 +54,7 @@ public final class CheckRunner: Component {
         work = try CheckWork(
             secret: secret, routing: routing, opener: opener, sealer: sealer, notifier: notifier, cost: cost)
         self.threads = threads
-        self.now = now
+        self.time = time
         logger = context.logger
         readiness = context.readiness
         metrics = CheckMetrics(context.metrics)

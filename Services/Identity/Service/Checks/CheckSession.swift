@@ -3,6 +3,7 @@ internal import EventLog
 internal import EventSchema
 internal import Postgres
 internal import Runtime
+internal import Sealing
 
 /// One connection of the check workers to the log, on their thread: reads, sends, commits. Hashing alone is done elsewhere.
 struct CheckSession {
@@ -36,7 +37,7 @@ struct CheckSession {
         let description = try runner.log.describe()
         let consumer = try runner.log.makeConsumer(client: "identity-checks", group: CheckRunner.group)
         do throws(LogError) {
-            producer = try runner.log.makeProducer(client: "identity-checks")
+            producer = runner.time.learning(from: try runner.log.makeProducer(client: "identity-checks"))
         } catch {
             consumer.close()
             throw error
@@ -175,9 +176,10 @@ struct CheckSession {
     /// Reads what the requests need, answers those that only read, and hands the others to the threads that hash.
     private mutating func work(on taken: [CheckRequest], until stop: StopFlag) throws(LogError) {
         var requests = taken
+        if requests.contains(where: { $0.mayBeOver(by: runner.time) }) { askTime() }
         while !requests.isEmpty, !stop.isRaised {
             requests = requests.filter { request in
-                guard request.isOver(runner.now()) else { return true }
+                guard request.isOver(request.now(by: runner.time)) else { return true }
                 sending.drop(request)
                 return false
             }
@@ -191,12 +193,18 @@ struct CheckSession {
         }
     }
 
+    /// What it says is learnt from the acknowledgement. Where none comes, nobody is too late.
+    private func askTime() {
+        let probe = OutgoingRecord.probe(of: TopicPartition(.replies, 0), by: .identity, runner.authenticator)
+        _ = try? producer.append(probe, within: .seconds(1))
+    }
+
     private mutating func look(up requests: [CheckRequest]) -> AccountDirectory.Records? {
         if requests.isEmpty { return AccountDirectory.Records() }
         var wanted = AccountDirectory.Request()
         for request in requests { request.note(in: &wanted) }
         do throws(PostgresError) {
-            let records = try runner.directory.look(up: wanted, at: runner.now(), over: try database.connection())
+            let records = try runner.directory.look(up: wanted, at: runner.time.now, over: try database.connection())
             if isDatabaseAway { runner.logger.notice("accounts can be read again") }
             isDatabaseAway = false
             return records
@@ -215,7 +223,7 @@ struct CheckSession {
         Task { [pool, runner, sending] in
             // It ends early only when the session does.
             try? await pool.run {
-                guard !request.isOver(runner.now()) else { return sending.drop(request) }
+                guard !request.isOver(request.now(by: runner.time)) else { return sending.drop(request) }
                 let start = ContinuousClock.now
                 let outcome = runner.work.perform(request, with: records)
                 runner.metrics.hashing.observe(ContinuousClock.now - start)
@@ -252,7 +260,11 @@ struct CheckSession {
         let again = unsent
         unsent = []
         for (request, record) in again {
-            if request.isOver(runner.now()) { sending.drop(request) } else { sending.append(record, for: request) }
+            if request.isOver(request.now(by: runner.time)) {
+                sending.drop(request)
+            } else {
+                sending.append(record, for: request)
+            }
         }
     }
 
@@ -285,7 +297,7 @@ private struct Sending: Sendable {
     func send(_ outcome: CheckWork.Outcome, for request: CheckRequest) {
         switch outcome {
         case .command(let command, let key):
-            let remaining = request.remaining(runner.now())
+            let remaining = request.remaining(request.now(by: runner.time))
             if let remaining, remaining <= .zero { return drop(request) }
             append(followUp.record(command, to: key, for: request, remaining: remaining), for: request)
         case .reply(let reply):
