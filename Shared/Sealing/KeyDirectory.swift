@@ -127,7 +127,7 @@ public final class KeyDirectory: Sendable {
     }
 
     /// Everything that was in the topic at some time after the start has been read.
-    func hasReachedEnd() { isRead.store(true, ordering: .releasing) }
+    func markRead() { isRead.store(true, ordering: .releasing) }
 
     private static func enter(_ entry: Entry, into entries: inout [String: Entry]) -> Outcome {
         let before = entries[entry.key.key]

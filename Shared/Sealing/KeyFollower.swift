@@ -52,7 +52,7 @@ public struct KeyFollower: Sendable {
             case .reachedEnd(KeyRecord.partition, let end):
                 guard !isRecognising, end >= next else { throw truncated }
                 hasReachedEnd = true
-                directory.hasReachedEnd()
+                directory.markRead()
             case .outOfRange(KeyRecord.partition, _, _): throw truncated
             case .interrupted(KeyRecord.partition):
                 follow(on: consumer)
