@@ -5,6 +5,7 @@ public protocol AnswerStore: Sendable {
     ///
     /// - Parameter names: what the request is called under each secret that is held. It is found under any of them, and made
     ///   known under the first one. Of two that hold the same secrets, in whatever order, one finds what the other made known.
+    /// - Precondition: there is a name.
     func claim(_ names: [RequestName], lease: Duration) async throws -> Claim
 
     /// Keeps the first answer and gives the one that is kept, which may be another's.

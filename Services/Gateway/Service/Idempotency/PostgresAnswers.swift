@@ -15,8 +15,9 @@ public struct PostgresAnswers: AnswerStore {
     }
 
     public func claim(_ names: [RequestName], lease: Duration) async throws -> Claim {
-        guard let first = names.first, names.count > 1 else {
-            return try await pool.withConnection { connection in try claim(names[0], lease, over: connection) }
+        guard let first = names.first else { preconditionFailure("a request without a name is asked for") }
+        if names.count == 1 {
+            return try await pool.withConnection { connection in try claim(first, lease, over: connection) }
         }
         return try await pool.withTransaction { connection in
             let scopes = names.map(\.scope)
