@@ -221,7 +221,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "history",
             dependencies: [
-                "Crypto", "EventLog", "EventLogSimulated", "EventSchema", "IdentityService", "LogBackends", "LoopService",
+                "Crypto", "EventLog", "EventSchema", "IdentityService", "LogBackends", "LoopService",
                 "Postgres", "Runtime", "SeededRandom",
             ], path: "\(folder)/History", swiftSettings: strict),
         .target(name: "CMeasurement", path: "\(folder)/Limits/Support"),

@@ -1,5 +1,4 @@
 import Crypto
-import EventLogSimulated
 import EventSchema
 import IdentityDomain
 import JSON
@@ -18,7 +17,7 @@ struct RandomLives {
     private(set) var outcomes: [String: Int] = [:]
 
     init(seed: UInt64, scene: IdentityScene) {
-        random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        random = SeededGenerator(seed: seed)
         self.scene = scene
     }
 

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import EventLogSimulated
 internal import EventSchema
 internal import IdentityService
 import SeededRandom

@@ -1,4 +1,3 @@
-import EventLogSimulated
 import SeededRandom
 import Testing
 
