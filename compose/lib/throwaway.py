@@ -2,6 +2,7 @@
 
 import secrets
 import signal
+import subprocess
 import time
 
 from paths import State
@@ -23,8 +24,8 @@ class Throwaway:
         self.password = secrets.token_hex(16)
         prefix, command = self.postgres.command
         self.process = Process("postgres", prefix, command, environment, None, signal.SIGINT, "INT", "/")
-        self.process.log = open(log, "wb")
-        self.process.start_into(self.process.log)
+        with open(log, "wb") as output:
+            self.process.start_into(output)
         try:
             end = time.monotonic() + 60
             while (self.postgres.postmaster() or (0, ""))[1] != "ready":
@@ -42,4 +43,8 @@ class Throwaway:
     def stop(self):
         if self.process.child:
             self.process.send(signal.SIGINT)
-            self.process.child.wait()
+            try:
+                self.process.child.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.send(signal.SIGKILL)
+                self.process.child.wait()
