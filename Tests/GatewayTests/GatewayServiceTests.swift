@@ -1,11 +1,13 @@
 import Crypto
 import EventLog
 import EventLogPostgres
+import EventSchema
 import HTTP
 import JSON
 import LoopService
 import Postgres
 import Runtime
+import Sealing
 import TestSupport
 import Testing
 
@@ -16,6 +18,7 @@ private struct Stage {
     let server: TestServer
     let log: PostgresLog
     let owner: TestOwner
+    let authenticator: RecordAuthenticator
     private let environment: Environment
 
     /// Making and starting servers blocks.
@@ -57,7 +60,8 @@ private struct Stage {
         ]
         log = PostgresLog(PostgresLog.Configuration(server.connectionString))
         let configuration = try GatewayConfiguration.load(from: environment).configuration
-        owner = try TestOwner(log, try RecordAuthenticator(configuration.common.macKeys))
+        authenticator = try RecordAuthenticator(configuration.common.macKeys)
+        owner = try TestOwner(log, authenticator)
     }
 
     /// Starts a gateway and waits until it is ready.
@@ -118,6 +122,37 @@ private struct StagedGateway {
 }
 
 @Suite(.serialized) struct `A whole gateway` {
+    @Test func `goes by the log for keys that were taken away, whatever Postgres says`() async throws {
+        let stage = try await Stage.set()
+        let (good, bad) = (SigningKey.random(.es256).publicKey, SigningKey.random(.es256).publicKey)
+        try await Stage.thread.run {
+            let connection = try PostgresConnection(.init(stage.server.connectionString, applicationName: "stage"))
+            for key in [good, bad] {
+                let jwk = JSON.object(key.jwk(keyID: key.thumbprint)).serialized()
+                try connection.execute(
+                    """
+                    INSERT INTO identity_keys.signing_keys_for_gateway
+                    VALUES (\(key.thumbprint), 'ES256', 'retired', \(PostgresJSON(jwk)))
+                    """)
+            }
+            let producer = try stage.log.makeProducer(client: "identity")
+            for key in [good, bad] {
+                let told = SigningKeyRetired(
+                    key: key.thumbprint, retiredAt: Timestamp(milliseconds: 1_800_000_000_000), isRevoked: key == bad)
+                try producer.append(KeyRecord.telling(told, by: stage.authenticator), within: .seconds(60))
+            }
+            producer.close()
+        }
+        try await stage.playing {
+            let gateway = try await stage.gateway()
+            let published = try await gateway.client.send(.get("/.well-known/jwks.json"))
+            #expect(published.status == .ok)
+            #expect(published.text.contains(good.thumbprint))
+            #expect(!published.text.contains(bad.thumbprint))
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func `serves beside another one, and stops when it has answered`() async throws {
         let stage = try await Stage.set()
         try await stage.playing {

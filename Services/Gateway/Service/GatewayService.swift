@@ -47,7 +47,7 @@ public struct GatewayService: Sendable {
         let revocations = RevocationFollower(
             log: log, authenticator: authenticator, database: Self.database(common), pool: pools.quick, users: users,
             context: context)
-        let tokenKeys = TokenKeys(PostgresPublishedKeys(pools.quick))
+        let tokenKeys = TokenKeys(PostgresPublishedKeys(pools.quick, directory: directory))
         let verifier = TokenVerifier(
             keys: tokenKeys, revocations: revocations, issuer: configuration.publicURL, audience: configuration.tokenAudience,
             now: { time.now })
