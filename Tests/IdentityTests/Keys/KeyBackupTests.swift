@@ -156,6 +156,40 @@ extension ServiceTests {
             #expect(states[signs] == nil)
         }
 
+        @Test func `keys that an Identity makes while a backup is read are the ones that sign`() async throws {
+            let table = SigningKeyTable(secret: CheckScene.secret)
+            let connection = try scene.database.connect()
+            let old = try #require(try table.current(over: connection)).kid
+            try backup.write(to: path)
+            defer { unlink(path) }
+            try scene.query("TRUNCATE identity_keys.signing_keys")
+            try table.prepare(.es256, over: connection)
+            let new = try #require(try table.current(over: connection)).kid
+            try scene.query("CREATE TABLE made AS SELECT * FROM identity_keys.signing_keys")
+            try scene.query("TRUNCATE identity_keys.signing_keys")
+
+            let (backup, path) = (backup, path)
+            try connection.execute("BEGIN")
+            try SigningKeyTable.lock(over: connection)
+            let restoring = Task.detached { try await BlockingPool.runOnce(name: "restore") { try backup.restore(from: path) } }
+            #expect(
+                try await waitUntil {
+                    try !scene.query(
+                        """
+                        SELECT FROM pg_locks JOIN pg_database AS own ON own.oid = database
+                        WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+                        """
+                    ).isEmpty
+                })
+            try connection.execute("INSERT INTO identity_keys.signing_keys SELECT * FROM made")
+            try connection.execute("COMMIT")
+            _ = try await restoring.value
+            #expect(try table.current(over: connection)?.kid == new)
+            let states = try Dictionary(uniqueKeysWithValues: table.rows(over: connection).map { ($0.kid, $0.state) })
+            #expect(states.values.sorted() == ["current", "next", "retired", "retired"])
+            #expect(states[old] == "retired")
+        }
+
         @Test func `the file is private and names nothing, and half a file, another log's or none is refused`() async throws {
             let instance = scene.start()
             _ = try await register(alice)

@@ -178,6 +178,11 @@ struct SigningKeyTable: Sendable {
         return count
     }
 
+    /// Until its transaction ends, nobody else changes signing keys.
+    static func lock(_ schema: String = IdentityKeys.schema, over connection: PostgresConnection) throws(PostgresError) {
+        try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(\("signing keys of " + schema), 0))")
+    }
+
     // MARK: Steps of a change
 
     private func algorithms(over connection: PostgresConnection) throws(PostgresError) -> [String: String] {
@@ -227,8 +232,7 @@ struct SigningKeyTable: Sendable {
     ) throws(Failure) {
         do {
             try connection.transaction { connection in
-                try connection.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(\("signing keys of " + schema), 0))")
+                try Self.lock(schema, over: connection)
                 try body()
             }
         } catch let error as PostgresError {

@@ -108,9 +108,14 @@ public struct KeyBackup: Sendable {
             throw Failure.file("\(path) is no backup of Identity's keys")
         }
         guard header["log"]?.string == Base64URL.encode(try log.describe().id) else { throw Failure.otherLog }
-        let retired = try KeyDirectory.read(from: log, by: authenticator, within: Self.patience).retiredSigningKeys ?? [:]
+        let directory = try KeyDirectory.read(from: log, by: authenticator, within: Self.patience)
+        guard let retired = directory.retiredSigningKeys else {
+            throw LogError(.unavailable, "the topic keys was not read to its end")
+        }
         var read = 0
         try connection.transaction { connection in
+            // An Identity that runs makes keys as soon as there are none.
+            try SigningKeyTable.lock(over: connection)
             let isNew = try connection.query("SELECT FROM \(unsafe: IdentityKeys.schema).signing_keys").isEmpty
             var rows: [JSON] = []
             var isWhole = false
