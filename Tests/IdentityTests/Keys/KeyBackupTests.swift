@@ -1,4 +1,6 @@
 import Crypto
+import EventLog
+import EventLogSimulated
 import EventSchema
 import Foundation
 import IdentityDomain
@@ -142,8 +144,12 @@ extension ServiceTests {
             try table.revoke(kid: next, .es256, over: connection)
             try table.revoke(kid: retired, .es256, over: connection)
             let directory = try KeyDirectory.read(from: scene.log, by: scene.authenticator, within: .seconds(60))
-            let told = RetiredSigningKeys(log: scene.log, authenticator: scene.authenticator, directory: directory)
-            try told.tell(try #require(try told.settle(table, over: connection)))
+            let untold = try #require(try RetiredSigningKeys(directory: directory).settle(table, over: connection))
+            let producer = try scene.log.makeProducer(client: "test")
+            for key in untold {
+                try producer.append(KeyRecord.telling(key, by: scene.authenticator), within: .seconds(60))
+            }
+            producer.close()
 
             try scene.query("TRUNCATE identity_keys.signing_keys")
             _ = try backup.restore(from: path)

@@ -6,6 +6,7 @@ import JSON
 import Postgres
 import Runtime
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -186,11 +187,15 @@ extension ServiceTests {
             try KeyDirectory.read(from: log, by: authenticator, within: .seconds(60))
         }
 
-        private func keeper(of keys: SigningKeys, knowing directory: KeyDirectory? = nil) throws -> SigningKeyKeeper {
+        private func keeper(
+            of keys: SigningKeys, in log: (any EventLog)? = nil, knowing directory: KeyDirectory? = nil,
+            readiness: Readiness = Readiness()
+        ) throws -> SigningKeyKeeper {
             SigningKeyKeeper(
-                keys, log: log, directory: try directory ?? self.directory(), authenticator: authenticator, secret: Self.secret,
-                algorithm: .es256, age: nil, database: IdentityScene.configuration(of: database),
-                context: ServiceContext(logger: Logger(service: "test", level: .error)), interval: .milliseconds(10))
+                keys, log: log ?? self.log, directory: try directory ?? self.directory(), authenticator: authenticator,
+                secret: Self.secret, algorithm: .es256, age: nil, database: IdentityScene.configuration(of: database),
+                context: ServiceContext(logger: Logger(service: "test", level: .error), readiness: readiness),
+                interval: .milliseconds(10))
         }
 
         @Test func `a keeper tells the log what is retired, and what the log says is retired never signs again`() async throws {
@@ -213,9 +218,11 @@ extension ServiceTests {
                 "TRUNCATE identity_keys.signing_keys; INSERT INTO identity_keys.signing_keys SELECT * FROM before")
             let keys = SigningKeys()
             // Nothing is signed before the topic was read.
-            let none = SigningKeys()
-            let ignorant = try self.keeper(of: none, knowing: KeyDirectory(authenticator: authenticator))
+            let (none, readiness) = (SigningKeys(), Readiness())
+            let ignorant = try self.keeper(
+                of: none, knowing: KeyDirectory(authenticator: authenticator), readiness: readiness)
             let waiting = Task { try await ignorant.run() }
+            #expect(try await waitUntil { readiness.obstacles.map(\.obstacle) == ["the topic keys is being read"] })
             let again = try self.keeper(of: keys)
             let late = Task { try await again.run() }
             #expect(try await waitUntil { keys.areLoaded })
@@ -229,5 +236,53 @@ extension ServiceTests {
             #expect(try states()[first] == "retired" && states()[second] == "revoked")
             #expect(try publicKeys()[second] == nil)
         }
+
+        @Test func `while the log takes nothing a keeper does its work, and tells it later`() async throws {
+            try table.prepare(.es256, over: connection)
+            let first = try #require(try kid("current"))
+            let patient = CountedLog(SimulatedLog(partitions: 1, messageTimeout: .seconds(3_600)))
+            let directory = try KeyDirectory.read(from: patient.log, by: authenticator, within: .seconds(60))
+            _ = try table.rotate(.es256, over: connection)
+            patient.log.isAvailable = false
+            let (keys, readiness) = (SigningKeys(), Readiness())
+            let keeper = try keeper(of: keys, in: patient, knowing: directory, readiness: readiness)
+            let running = Task { try await keeper.run() }
+            #expect(try await waitUntil { readiness.isReady })
+            for _ in 0..<3 {
+                let signs = try table.rotate(.es256, over: connection)
+                #expect(try await waitUntil { try JSONWebToken(keys.sign([:], type: "at+jwt")).keyID == signs })
+            }
+            #expect(patient.producers == 1)
+            patient.log.isAvailable = true
+            let authenticator = authenticator
+            #expect(
+                try await waitUntil {
+                    try KeyDirectory.read(from: patient.log, by: authenticator, within: .seconds(60))
+                        .retiredSigningKeys?[first]?.isRevoked == false
+                })
+            running.cancel()
+            _ = await running.result
+        }
+    }
+}
+
+/// Counts the producers that are made.
+private final class CountedLog: EventLog {
+    let log: SimulatedLog
+    private let count = Atomic(0)
+
+    init(_ log: SimulatedLog) { self.log = log }
+
+    var producers: Int { count.load(ordering: .acquiring) }
+
+    func describe() throws(LogError) -> LogDescription { try log.describe() }
+
+    func makeProducer(client: String) throws(LogError) -> any LogProducer {
+        count.add(1, ordering: .releasing)
+        return try log.makeProducer(client: client)
+    }
+
+    func makeConsumer(client: String, group: ConsumerGroup?) throws(LogError) -> any LogConsumer {
+        try log.makeConsumer(client: client, group: group)
     }
 }

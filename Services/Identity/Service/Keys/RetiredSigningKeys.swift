@@ -1,18 +1,12 @@
-internal import EventLog
 internal import EventSchema
 internal import Postgres
 internal import Projections
 internal import Sealing
 
-/// Keeps the table of signing keys and the topic `keys` of one mind about which of them sign no more: the log outlives the table,
+/// Has the table of signing keys go by what the topic `keys` says of which sign no more: with Kafka the log outlives the table,
 /// and a backup of the table brings back keys as they were.
 struct RetiredSigningKeys: Sendable {
-    let log: any EventLog
-    let authenticator: RecordAuthenticator
     let directory: KeyDirectory
-
-    /// How long the log may take for a record.
-    private static let patience: Duration = .seconds(5)
 
     /// Retires what the log says is retired, for good. Blocks.
     ///
@@ -31,19 +25,11 @@ struct RetiredSigningKeys: Sendable {
         if !revived.isEmpty { try table.retire(revived, over: connection) }
         return untold
     }
-
-    /// Tells the log. Blocks until it stands there.
-    func tell(_ retired: [SigningKeyRetired]) throws(LogError) {
-        if retired.isEmpty { return }
-        let producer = try log.makeProducer(client: "signing-keys")
-        defer { producer.close() }
-        for key in retired { try producer.append(KeyRecord.telling(key, by: authenticator), within: Self.patience) }
-    }
 }
 
 extension SigningKeyTable.Row {
     /// `nil` for a key that signs, or will.
-    fileprivate var retirement: SigningKeyRetired? {
+    var retirement: SigningKeyRetired? {
         retiredAt.map { SigningKeyRetired(key: kid, retiredAt: Timestamp($0), isRevoked: state == "revoked") }
     }
 }

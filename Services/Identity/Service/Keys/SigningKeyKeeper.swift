@@ -16,6 +16,7 @@ public final class SigningKeyKeeper: Component {
     private let keys: SigningKeys
     private let table: SigningKeyTable
     private let retired: RetiredSigningKeys
+    private let notices: RetirementNotices
     private let algorithm: SignatureAlgorithm
     private let age: Duration?
     private let database: PostgresConnection.Configuration
@@ -35,7 +36,8 @@ public final class SigningKeyKeeper: Component {
         database: PostgresConnection.Configuration, context: ServiceContext, interval: Duration = .seconds(2)
     ) {
         self.keys = keys
-        retired = RetiredSigningKeys(log: log, authenticator: authenticator, directory: directory)
+        retired = RetiredSigningKeys(directory: directory)
+        notices = RetirementNotices(log: log, authenticator: authenticator)
         table = SigningKeyTable(secret: secret, accepted: accepted)
         self.algorithm = algorithm
         self.age = age
@@ -66,14 +68,14 @@ public final class SigningKeyKeeper: Component {
     private func work(until stop: StopFlag) throws {
         let session = PostgresSession(database)
         var isAway = false
-        var isSilent = false
+        defer { notices.close() }
         while !stop.isRaised {
             do throws(SigningKeyTable.Failure) {
                 let untold = try look(session)
-                isSilent = !tell(untold, wasSilent: isSilent)
                 if isAway { context.logger.notice("signing keys can be read again") }
                 isAway = false
                 context.readiness.set(Self.part, ready: keys.areLoaded, "the topic keys is being read")
+                tell(untold)
             } catch {
                 guard error.isRetriable else { throw error }
                 if !isAway { context.logger.warning("signing keys cannot be read", ["reason": .public(error.description)]) }
@@ -104,17 +106,9 @@ public final class SigningKeyKeeper: Component {
         return untold
     }
 
-    /// Returns whether the log has taken it; if not, it is told at the next look.
-    private func tell(_ untold: [SigningKeyRetired], wasSilent: Bool) -> Bool {
-        do throws(LogError) {
-            try retired.tell(untold)
-            return true
-        } catch {
-            if !wasSilent {
-                context.logger.warning(
-                    "the log was not told of a retired signing key", ["reason": .public(error.description)])
-            }
-            return false
-        }
+    private func tell(_ untold: [SigningKeyRetired]) {
+        notices.tell(untold)
+        guard let failure = notices.takeFailure() else { return }
+        context.logger.warning("the log was not told of a retired signing key", ["reason": .public(failure.description)])
     }
 }
