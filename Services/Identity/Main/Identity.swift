@@ -27,7 +27,7 @@ enum Identity {
         "keys",
         "[list]: shows the keys that sign tokens. rotate: the next key signs from now on. retire KID: no token of it counts any more. rewrap: wraps all keys under IDENTITY_SECRET, so that what is accepted beside it can go. backup FILE, restore FILE: the keys that cannot be made anew."
     ) { configuration, _, arguments in
-        let operations = SigningKeyOperations(configuration)
+        let operations = try SigningKeyOperations(configuration, log: ConfiguredLog.make(configuration.common))
         switch (arguments.first ?? "list", arguments.count) {
         case ("list", 0...1):
             print(try await BlockingPool.runOnce(name: "subcommand") { try operations.list() }, terminator: "")

@@ -198,6 +198,12 @@ extension ServiceTests {
                 interval: .milliseconds(10))
         }
 
+        private var operations: SigningKeyOperations {
+            SigningKeyOperations(
+                table, .es256, log: log, authenticator: authenticator, database: IdentityScene.configuration(of: database),
+                patience: .milliseconds(500))
+        }
+
         @Test func `a keeper tells the log what is retired, and what the log says is retired never signs again`() async throws {
             try table.prepare(.es256, over: connection)
             let (first, second) = (try #require(try kid("current")), try #require(try kid("next")))
@@ -262,6 +268,24 @@ extension ServiceTests {
                 })
             running.cancel()
             _ = await running.result
+        }
+
+        @Test func `an operator who takes a key away tells the log, and repeats it where that was away`() throws {
+            try table.prepare(.es256, over: connection)
+            let (first, second) = (try #require(try kid("current")), try #require(try kid("next")))
+            #expect(try operations.retire(first) == nil)
+            #expect(try directory().retiredSigningKeys?.mapValues(\.isRevoked) == [first: true])
+            #expect(try states()[first] == "revoked")
+
+            log.isAvailable = false
+            #expect(try operations.retire(second) != nil)
+            #expect(try states()[second] == "revoked")
+            log.isAvailable = true
+            #expect(try directory().retiredSigningKeys?[second] == nil)
+            #expect(try operations.retire(second) == nil)
+            #expect(try directory().retiredSigningKeys?.mapValues(\.isRevoked) == [first: true, second: true])
+            #expect(try operations.retire("x") != nil)
+            #expect(try directory().retiredSigningKeys?.count == 2)
         }
     }
 }

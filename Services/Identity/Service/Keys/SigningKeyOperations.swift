@@ -1,19 +1,39 @@
 internal import Crypto
+public import EventLog
 internal import EventSchema
+internal import LoopService
 internal import Postgres
 internal import Projections
 internal import Runtime
+internal import Sealing
 
 /// What operators do with signing keys. Every call blocks.
 public struct SigningKeyOperations: Sendable {
     private let table: SigningKeyTable
     private let algorithm: SignatureAlgorithm
+    private let log: any EventLog
+    private let authenticator: RecordAuthenticator
     private let database: PostgresConnection.Configuration
+    private let patience: Duration
 
-    public init(_ configuration: IdentityConfiguration) {
-        table = SigningKeyTable(secret: configuration.secret, accepted: configuration.acceptedSecrets)
-        algorithm = configuration.tokenAlgorithm
-        database = IdentityService.database(configuration.common)
+    public init(_ configuration: IdentityConfiguration, log: any EventLog) throws {
+        self.init(
+            SigningKeyTable(secret: configuration.secret, accepted: configuration.acceptedSecrets),
+            configuration.tokenAlgorithm, log: log, authenticator: try RecordAuthenticator(configuration.common.macKeys),
+            database: IdentityService.database(configuration.common))
+    }
+
+    /// - Parameter patience: how long the log is waited for.
+    init(
+        _ table: SigningKeyTable, _ algorithm: SignatureAlgorithm, log: any EventLog, authenticator: RecordAuthenticator,
+        database: PostgresConnection.Configuration, patience: Duration = .seconds(15)
+    ) {
+        self.table = table
+        self.algorithm = algorithm
+        self.log = log
+        self.authenticator = authenticator
+        self.database = database
+        self.patience = patience
     }
 
     private static let titles = ["KID", "ALGORITHM", "STATE", "CREATED", "SIGNS SINCE", "RETIRED"]
@@ -37,15 +57,23 @@ public struct SigningKeyOperations: Sendable {
         }
     }
 
-    /// Has no token of this key count any more.
+    /// Has no token of this key count any more, now and whatever is restored later. May be repeated.
     ///
-    /// - Returns: what is wrong with the name; `nil` when it is done.
+    /// - Returns: what is wrong; `nil` when it is done, and stands in the log.
     public func retire(_ kid: String) throws -> String? {
-        do {
-            try run { connection in try table.revoke(kid: kid, algorithm, over: connection) }
+        let retired = try run { connection in
+            // One that was taken away already may not stand in the log.
+            do { try table.revoke(kid: kid, algorithm, over: connection) } catch SigningKeyTable.Failure.noSuchKey {}
+            return try table.rows(over: connection).first { $0.kid == kid }?.retirement
+        }
+        guard let retired else { return "there is no key of this name" }
+        do throws(LogError) {
+            let handles = try OperatorHandles(log: log, authenticator: authenticator, patience: patience)
+            defer { handles.close() }
+            try handles.producer.append(KeyRecord.telling(retired, by: authenticator), within: patience)
             return nil
-        } catch SigningKeyTable.Failure.noSuchKey {
-            return "there is no key of this name that still counts"
+        } catch {
+            return "no token of \(kid) counts any more, but the log was not told, so that a backup could bring it back: \(error)"
         }
     }
 
