@@ -366,8 +366,8 @@ final class SimulatedProcess<Load: Workload> {
         due.removeAll { item in
             guard item.sequence <= loop.settledSequence, item.sequence <= loop.chain.head.sequence else { return false }
             if !told.contains(item.command), now <= item.deadline, !world.hasJumped {
-                // It asks for the time first.
-                if loop.probe != nil { return false }
+                // It asks for the time first, and after a failure a little later.
+                if loop.probe != nil || local < loop.mayAskAt { return false }
                 world.violate("\(name) has read event \(item.sequence) and did not answer its command \(item.command)")
             }
             return true
