@@ -17,7 +17,7 @@ struct RecentMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         age += 1
         entries[key] = (value, age)
         order.append((key, age))
-        if entries.count > limit { removeOldest() }
+        if entries.count > limit, let oldest { remove(oldest.key) }
         if order.count > 4 * limit {
             order = order[first...].filter { entries[$0.key]?.age == $0.age }
             first = 0
@@ -28,24 +28,18 @@ struct RecentMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes from the oldest on, up to the first that is not over.
     mutating func removeOldest(while isOver: (Value) -> Bool) {
-        while first < order.count {
-            let (key, age) = order[first]
-            if let entry = entries[key], entry.age == age {
-                guard isOver(entry.value) else { return }
-                entries[key] = nil
-            }
-            first += 1
-        }
+        while let oldest, isOver(oldest.value) { remove(oldest.key) }
     }
 
-    private mutating func removeOldest() {
-        while first < order.count {
-            let (key, age) = order[first]
-            first += 1
-            if entries[key]?.age == age {
-                entries[key] = nil
-                return
+    /// What came first of all that is there.
+    private var oldest: (key: Key, value: Value)? {
+        mutating get {
+            while first < order.count {
+                let (key, age) = order[first]
+                if let entry = entries[key], entry.age == age { return (key, entry.value) }
+                first += 1
             }
+            return nil
         }
     }
 }
