@@ -68,7 +68,8 @@ public final class GatewayPools: Component {
             try await quick.query(
                 """
                 SELECT FROM gateway.limits, gateway.idempotency, identity.accounts_for_gateway, identity.devices_for_gateway,
-                    identity.sessions_for_gateway, identity.user_versions_for_gateway, identity_keys.signing_keys_for_gateway LIMIT 0
+                    identity.sessions_for_gateway, identity.user_versions_for_gateway,
+                    identity_keys.signing_keys_for_gateway LIMIT 0
                 """)
             try await quick.batch(trial)
             return nil

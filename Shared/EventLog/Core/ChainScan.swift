@@ -13,8 +13,8 @@ public import EventSchema
 ///     for batch in try scan.next(within: .seconds(1)) { … }
 /// }
 /// ```
-/// Belongs to one thread, which blocks in it; only what `wake` gives may be called from any. What is held in memory is one batch, and what
-/// the log's client fetches ahead. Where much is to be read, few partitions at a time are read faster than all at once.
+/// Belongs to one thread, which blocks in it; only what `wake` gives may be called from any. What is held in memory is one batch,
+/// and what the log's client fetches ahead. Where much is to be read, few partitions at a time are read faster than all at once.
 ///
 /// Every call fails with `.truncated` when the log is not the one that was read before, `.unreadable` when a chain goes on under
 /// a MAC key that is not held here. An outage is waited out: see `isAvailable`.

@@ -17,9 +17,8 @@ public struct LocalInstant: Hashable, Comparable, Sendable {
 struct LogClock: Sendable {
     /// How far the log's clock is ahead of this process's steady one, in milliseconds: not less, and not more.
     private var difference: ClosedRange<Int64>?
-    private(set) var learnt = LocalInstant(milliseconds: .min)
-    /// When the last one was sent of those that were acknowledged.
-    private var asked = LocalInstant(milliseconds: .min)
+    /// When the last one was sent of those appends that were acknowledged.
+    private(set) var asked = LocalInstant(milliseconds: .min)
 
     var isKnown: Bool { difference != nil }
 
@@ -32,7 +31,6 @@ struct LogClock: Sendable {
         // One that was sent before another that is known tells nothing of a clock that was set in between.
         if sent < asked, let difference, !difference.overlaps(bounds) { return }
         difference = difference.flatMap { $0.overlaps(bounds) ? $0.clamped(to: bounds) : nil } ?? bounds
-        learnt = local
         asked = max(asked, sent)
     }
 

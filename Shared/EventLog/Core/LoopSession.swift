@@ -324,9 +324,9 @@ struct LoopSession<Store: ProjectionStore> {
 
     /// What an acknowledgement has told of the time is shown at once.
     private func showClock() {
-        let newest = loops.values.filter { $0.loop.isOwned }.map { $0.loop.clock }.max { $0.learnt < $1.learnt }
+        let newest = loops.values.filter { $0.loop.isOwned }.map { $0.loop.clock }.max { $0.asked < $1.asked }
         guard let newest else { return }
-        driver.shown.withLock { if newest.learnt > $0.clock.learnt { $0.clock = newest } }
+        driver.shown.withLock { if newest.asked >= $0.clock.asked { $0.clock = newest } }
     }
 
     private mutating func show() {
