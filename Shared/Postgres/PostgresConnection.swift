@@ -21,6 +21,17 @@ public final class PostgresConnection {
             self.connectionString = connectionString
             self.applicationName = applicationName
         }
+
+        /// The same for a connection whose statements are few, repeat, and find all rows by keys: each is planned once, and alike
+        /// however full the tables are and whatever is known of them. To plan them each time would take as long as they do.
+        public var goingByKeys: Self {
+            var configuration = self
+            configuration.settings.merge([
+                "jit": "off", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_bitmapscan": "off",
+                "enable_hashjoin": "off", "enable_mergejoin": "off",
+            ]) { $1 }
+            return configuration
+        }
     }
 
     /// How one statement stands in the server's memory.

@@ -14,7 +14,7 @@ public final class GatewayPools: Component {
     static let patience: Duration = .seconds(2)
 
     public init(_ database: PostgresConnection.Configuration, logger: Logger, metrics: Metrics) {
-        var connection = database
+        var connection = database.goingByKeys
         connection.statementTimeout = Self.patience
         connection.connectTimeout = Self.patience
         durable = PostgresPool(Self.configuration(connection, size: 4))

@@ -131,16 +131,12 @@ public final class PostgresLog: EventLog {
 }
 
 extension PostgresLog.Configuration {
-    /// A connection for one of the log's own tasks. Its plans must not depend on how full the tables were when it was made:
-    /// every statement goes by primary keys.
+    /// A connection for one of the log's own tasks.
     func connection(_ task: String, settings: [String: String] = [:]) -> PostgresConnection.Configuration {
-        var configuration = PostgresConnection.Configuration(connectionString, applicationName: "latchkey log: \(task)")
+        var configuration = PostgresConnection.Configuration(connectionString, applicationName: "latchkey log: \(task)").goingByKeys
         configuration.connectTimeout = .seconds(2)
         configuration.statementTimeout = patience
-        configuration.settings = [
-            "jit": "off", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_bitmapscan": "off",
-            "enable_hashjoin": "off", "enable_mergejoin": "off",
-        ].merging(settings) { $1 }
+        configuration.settings.merge(settings) { $1 }
         return configuration
     }
 }

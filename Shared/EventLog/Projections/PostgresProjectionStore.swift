@@ -30,12 +30,8 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
     public init(_ tables: Tables, connection: PostgresConnection.Configuration) {
         self.tables = tables
         statements = ProjectionStatements(schema: tables.schema)
-        var connection = connection
-        // Statements are few, and go by keys, however full the tables are: to plan them each time would take as long again.
-        connection.settings.merge([
-            "synchronous_commit": "off", "jit": "off", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off",
-            "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-        ]) { $1 }
+        var connection = connection.goingByKeys
+        connection.settings["synchronous_commit"] = "off"
         state = Mutex(State(session: PostgresSession(connection)))
     }
 

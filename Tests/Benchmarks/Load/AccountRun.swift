@@ -33,6 +33,8 @@ struct AccountRun {
     private var resets: [UInt32: Int] = [:]
     /// Connections by the account whose code they wait for.
     private var waiting: [UInt32: Int] = [:]
+    /// Codes that came before the answer to the request for them.
+    private var early: [UInt32: [UInt8]] = [:]
 
     private var step = Step.register
     private var latencies = Histogram()
@@ -81,7 +83,7 @@ struct AccountRun {
         let counted = latencies
         while isBusy, LoadRun.now < end + Self.patience { serve(until: end + Self.patience) }
         for index in places.indices { places[index].phase = .idle }
-        waiting = [:]
+        (waiting, early) = ([:], [:])
         return counted
     }
 
@@ -156,9 +158,7 @@ struct AccountRun {
             statuses[status, default: 0] += 1
             guard 200...299 ~= status else { return failed(index, status) }
             switch places[index].phase {
-            case .forgot:
-                places[index].phase = .awaitingCode
-                waiting[places[index].account] = index
+            case .forgot: awaitCode(index)
             case .verifying:
                 guard let token = connections[index].text(behind: #""resetToken":""#) else { return failed(index, 0) }
                 ask(index, .resetting, AccountRequests.reset(token, from: take()))
@@ -186,12 +186,21 @@ struct AccountRun {
         accounts.append(account)
     }
 
+    private mutating func awaitCode(_ index: Int) {
+        places[index].phase = .awaitingCode
+        let account = places[index].account
+        if let code = early.removeValue(forKey: account) { verify(index, code) } else { waiting[account] = index }
+    }
+
+    private mutating func verify(_ index: Int, _ code: [UInt8]) {
+        ask(index, .verifying, AccountRequests.verify(places[index].account, code, from: take()))
+    }
+
     private mutating func readOutbox() {
         var delivered: [(UInt32, [UInt8])] = []
         outbox.read { delivered.append(($0, $1)) }
         for (account, code) in delivered {
-            guard let index = waiting.removeValue(forKey: account) else { continue }
-            ask(index, .verifying, AccountRequests.verify(account, code, from: take()))
+            if let index = waiting.removeValue(forKey: account) { verify(index, code) } else { early[account] = code }
         }
     }
 }

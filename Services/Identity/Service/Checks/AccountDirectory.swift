@@ -39,43 +39,34 @@ struct AccountDirectory: Sendable {
         up request: Request, at now: Timestamp? = nil, over connection: PostgresConnection
     ) throws(PostgresError) -> Records {
         var records = Records()
-        var statements = [users(request), identifiers(request), onboarding(request), sessions(request)]
-        if let now, !request.logins.isEmpty {
-            statements.append(LoginBlocks.identifiers(request.logins, at: now, schema: schema))
-            statements.append(LoginBlocks.devices(request.loginDevices, at: now, schema: schema))
-        }
-        let rows = try connection.batch(statements)
-        for row in rows[0] {
-            if let account = try account(in: row) { records.users[account.user] = account }
-        }
-        for row in rows[1] {
-            guard let user = try row.decode(0, as: PostgresUUID?.self).flatMap({ UserID(bytes: $0.bytes) }),
-                let subject = Subject(bytes: try row.decode(1, as: [UInt8].self)),
-                let channel = Channel(rawValue: try row.decode(2)),
-                let encrypted = Ciphertext(bytes: try row.decode(3, as: [UInt8].self))
-            else { throw PostgresError(.mismatch, "a row of identifiers cannot be read") }
-            records.userOfSubject[subject] = user
-            records.users[user]?.identifiers.append(
-                AccountRecord.Identifier(
-                    subject: subject, channel: channel, encrypted: encrypted, verifiedAt: try time(in: row, 4)))
-        }
-        for row in rows[2] {
-            if let session = try onboarding(in: row) { records.onboarding[session.session] = session }
-        }
-        for row in rows[3] {
-            guard let user = UserID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
-                let id = SessionID(bytes: try row.decode(1, as: PostgresUUID.self).bytes)
-            else { throw PostgresError(.mismatch, "a row of sessions cannot be read") }
-            records.sessions[user, default: []].append(
-                SessionRecord(
-                    session: id, startedAt: Timestamp(try row.decode(2, as: PostgresTimestamp.self)),
-                    refreshedAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self)),
-                    client: try row.decode(4, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) }))
-        }
-        if rows.count == 6 { records.blocks = try LoginBlocks(identifiers: rows[4], devices: rows[5]) }
+        let questions = questions(request, at: now)
+        let answers = try connection.batch(questions.map(\.statement))
+        for (question, rows) in zip(questions, answers) { try add(rows, of: question.kind, to: &records) }
         // After the reading: a failure before it must not leave keys that nobody asks for again.
         records.newKeys = try keys.make(Array(request.newKeys), over: connection)
         return records
+    }
+
+    /// What one statement asks for.
+    private enum Question {
+        case users, identifiers, onboarding, sessions, blockedIdentifiers, blockedDevices
+    }
+
+    /// Nothing is asked that the request does not name.
+    private func questions(_ request: Request, at now: Timestamp?) -> [(kind: Question, statement: SQL)] {
+        var questions: [(kind: Question, statement: SQL)] = []
+        if !request.subjects.isEmpty || !request.users.isEmpty || !request.sessionsOf.isEmpty {
+            questions += [(.users, users(request)), (.identifiers, identifiers(request))]
+        }
+        if !request.onboarding.isEmpty { questions.append((.onboarding, onboarding(request))) }
+        if !request.sessionsOf.isEmpty { questions.append((.sessions, sessions(request))) }
+        if let now, !request.logins.isEmpty {
+            questions.append((.blockedIdentifiers, LoginBlocks.identifiers(request.logins, at: now, schema: schema)))
+        }
+        if let now, !request.loginDevices.isEmpty {
+            questions.append((.blockedDevices, LoginBlocks.devices(request.loginDevices, at: now, schema: schema)))
+        }
+        return questions
     }
 
     // MARK: Statements
@@ -130,6 +121,46 @@ struct AccountDirectory: Sendable {
     }
 
     // MARK: Rows
+
+    private func add(_ rows: PostgresRows, of question: Question, to records: inout Records) throws(PostgresError) {
+        switch question {
+        case .users:
+            for row in rows {
+                if let account = try account(in: row) { records.users[account.user] = account }
+            }
+        case .identifiers: for row in rows { try addIdentifier(row, to: &records) }
+        case .onboarding:
+            for row in rows {
+                if let session = try onboarding(in: row) { records.onboarding[session.session] = session }
+            }
+        case .sessions: for row in rows { try addSession(row, to: &records) }
+        case .blockedIdentifiers: try records.blocks.block(identifiers: rows)
+        case .blockedDevices: try records.blocks.block(devices: rows)
+        }
+    }
+
+    private func addIdentifier(_ row: PostgresRow, to records: inout Records) throws(PostgresError) {
+        guard let user = try row.decode(0, as: PostgresUUID?.self).flatMap({ UserID(bytes: $0.bytes) }),
+            let subject = Subject(bytes: try row.decode(1, as: [UInt8].self)),
+            let channel = Channel(rawValue: try row.decode(2)),
+            let encrypted = Ciphertext(bytes: try row.decode(3, as: [UInt8].self))
+        else { throw PostgresError(.mismatch, "a row of identifiers cannot be read") }
+        records.userOfSubject[subject] = user
+        records.users[user]?.identifiers.append(
+            AccountRecord.Identifier(
+                subject: subject, channel: channel, encrypted: encrypted, verifiedAt: try time(in: row, 4)))
+    }
+
+    private func addSession(_ row: PostgresRow, to records: inout Records) throws(PostgresError) {
+        guard let user = UserID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),
+            let id = SessionID(bytes: try row.decode(1, as: PostgresUUID.self).bytes)
+        else { throw PostgresError(.mismatch, "a row of sessions cannot be read") }
+        records.sessions[user, default: []].append(
+            SessionRecord(
+                session: id, startedAt: Timestamp(try row.decode(2, as: PostgresTimestamp.self)),
+                refreshedAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self)),
+                client: try row.decode(4, as: [UInt8]?.self).flatMap { Ciphertext(bytes: $0) }))
+    }
 
     private func account(in row: PostgresRow) throws(PostgresError) -> AccountRecord? {
         guard let user = UserID(bytes: try row.decode(0, as: PostgresUUID.self).bytes),

@@ -47,7 +47,7 @@ struct CheckSession {
         logID = description.id
         followUp = FollowUp(authenticator: runner.authenticator, partitions: description.partitions)
         pool = BlockingPool(name: "hashing", threads: runner.threads)
-        database = PostgresSession(runner.database)
+        database = PostgresSession(runner.database.goingByKeys)
     }
 
     mutating func run(until stop: StopFlag) throws(LogError) {

@@ -46,13 +46,14 @@ struct LoginBlocks: Sendable {
         """
     }
 
-    init() {}
-
-    init(identifiers: PostgresRows, devices: PostgresRows) throws(PostgresError) {
-        for (subject, address) in try identifiers.decode([UInt8].self, [UInt8].self) {
+    mutating func block(identifiers rows: PostgresRows) throws(PostgresError) {
+        for (subject, address) in try rows.decode([UInt8].self, [UInt8].self) {
             if let subject = Subject(bytes: subject) { block(subject, from: AddressTag(bytes: address)) }
         }
-        for (device, user) in try devices.decode([UInt8].self, PostgresUUID.self) {
+    }
+
+    mutating func block(devices rows: PostgresRows) throws(PostgresError) {
+        for (device, user) in try rows.decode([UInt8].self, PostgresUUID.self) {
             if let device = Digest(bytes: device), let user = UserID(bytes: user.bytes) { block(device, of: user) }
         }
     }

@@ -24,7 +24,7 @@ struct DeskSession {
     init(desk: DeliveryDesk, loop: DeliveryDesk.Loop) {
         self.desk = desk
         self.loop = loop
-        session = PostgresSession(desk.database)
+        session = PostgresSession(desk.database.goingByKeys)
         let (mail, metrics) = (desk.mail, desk.metrics)
         lines = Dictionary(
             uniqueKeysWithValues: desk.providers.map { provider in
