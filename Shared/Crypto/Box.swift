@@ -1,37 +1,43 @@
-/// A message that only the owner of one key pair can read.
+/// A message that only the owner of one key pair can read. Most who have one pass it on: it is kept as it is written.
 public struct Box: Hashable, Sendable {
-    /// The recipient's pair.
-    public let keyID: String
-    /// The sender's public key, 32 bytes.
-    public let sender: [UInt8]
-    /// nonce ‖ ciphertext ‖ tag.
-    public let sealed: [UInt8]
-
-    init(keyID: String, sender: [UInt8], sealed: [UInt8]) {
-        self.keyID = keyID
-        self.sender = sender
-        self.sealed = sealed
-    }
-
     /// `1.`, key id, `.`, and sender ‖ sealed in Base64URL: ASCII that needs no escape in JSON, URLs or headers. The number
     /// is the version of the whole construction.
-    public var encoded: String { "1.\(keyID).\(Base64URL.encode(sender + sealed))" }
+    public let encoded: String
+
+    private static let version = "1."
+
+    /// - Parameters:
+    ///   - keyID: the recipient's pair.
+    ///   - sender: the sender's public key, 32 bytes.
+    ///   - sealed: nonce ‖ ciphertext ‖ tag.
+    init(keyID: String, sender: [UInt8], sealed: [UInt8]) {
+        encoded = "\(Self.version)\(keyID).\(Base64URL.encode(sender + sealed))"
+    }
 
     /// `nil` if `encoded` is not what the property of that name gives. Whether it can be opened is not known yet.
     public init?(encoded: String) {
-        // By bytes: looking for where characters end takes longer than all the rest.
-        let form = encoded.utf8
-        let prefix = "1.".utf8
-        guard form.starts(with: prefix), let dot = form.dropFirst(prefix.count).firstIndex(of: UInt8(ascii: ".")) else {
-            return nil
-        }
-        let id = encoded[form.index(form.startIndex, offsetBy: prefix.count)..<dot]
-        guard RecipientKey.isWellFormed(id: id), let bytes = Base64URL.decode(encoded[form.index(after: dot)...]),
-            bytes.count >= KeyPair.count + SymmetricKey.overhead
+        guard encoded.utf8.starts(with: Self.version.utf8), let (id, message) = Self.parts(of: encoded),
+            RecipientKey.isWellFormed(id: id), let count = Base64URL.count(of: message),
+            count >= KeyPair.count + SymmetricKey.overhead
         else { return nil }
-        keyID = String(id)
-        sender = Array(bytes[..<KeyPair.count])
-        sealed = Array(bytes[KeyPair.count...])
+        self.encoded = encoded
+    }
+
+    /// The recipient's pair.
+    public var keyID: String { Self.parts(of: encoded).map { String($0.id) } ?? "" }
+
+    /// The sender's public key, 32 bytes, and nonce ‖ ciphertext ‖ tag.
+    var message: (sender: [UInt8], sealed: [UInt8]) {
+        let bytes = Self.parts(of: encoded).flatMap { Base64URL.decode($0.message) } ?? []
+        return (Array(bytes.prefix(KeyPair.count)), Array(bytes.dropFirst(KeyPair.count)))
+    }
+
+    /// By bytes: looking for where characters end takes longer than all the rest.
+    private static func parts(of encoded: String) -> (id: Substring, message: Substring)? {
+        let form = encoded.utf8
+        let start = form.index(form.startIndex, offsetBy: version.utf8.count)
+        guard let dot = form[start...].firstIndex(of: UInt8(ascii: ".")) else { return nil }
+        return (encoded[start..<dot], encoded[form.index(after: dot)...])
     }
 
     /// What is authenticated with the message: the direction (so that nothing sent back to its sender opens), the pair's

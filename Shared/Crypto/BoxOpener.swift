@@ -43,17 +43,18 @@ public final class BoxOpener: Sendable {
 
     /// The message, or `nil` if its pair is not held (any more), it was sealed for another context, or it was changed.
     public func open(_ box: Box, context: [UInt8]) -> [UInt8]? {
-        let link = Link(keyID: box.keyID, sender: box.sender)
-        let (pair, known) = state.withLock { state in (state.pairs[box.keyID], state.secrets[link]) }
+        let (keyID, (sender, sealed)) = (box.keyID, box.message)
+        let link = Link(keyID: keyID, sender: sender)
+        let (pair, known) = state.withLock { state in (state.pairs[keyID], state.secrets[link]) }
         guard let pair else { return nil }
-        let data = Box.associatedData(keyID: box.keyID, sender: box.sender, context: context)
-        if let known { return known.open(box.sealed, context: data) }
+        let data = Box.associatedData(keyID: keyID, sender: sender, context: context)
+        if let known { return known.open(sealed, context: data) }
         // Outside the lock: it takes long.
-        guard let secret = try? SharedSecret(own: pair, peer: box.sender), let plaintext = secret.open(box.sealed, context: data)
+        guard let secret = try? SharedSecret(own: pair, peer: sender), let plaintext = secret.open(sealed, context: data)
         else { return nil }
         // Only what opened is kept, and only while the pair is: junk must not push out what is used.
         state.withLock { state in
-            if state.pairs[box.keyID]?.publicKey == pair.publicKey { state.secrets.insert(secret, for: link) }
+            if state.pairs[keyID]?.publicKey == pair.publicKey { state.secrets.insert(secret, for: link) }
         }
         return plaintext
     }

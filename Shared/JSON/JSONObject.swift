@@ -1,15 +1,22 @@
 /// The members of a JSON object, in the order in which they were added. Names are the same if their bytes are: unlike
 /// `String`, no Unicode equivalence makes two of them one. Two objects are equal whatever the order of their members.
 public struct JSONObject: Sendable {
-    private var names: [Name] = []
-    private var values: [JSON] = []
+    private var members: [Member] = []
     /// Where each name stands; only for objects too large to look through.
     private var places: [Name: Int] = [:]
+
+    private struct Member: Sendable {
+        var name: Name
+        var value: JSON
+    }
 
     /// Up to here looking through is faster than hashing.
     private static let looked = 16
 
     public init() {}
+
+    /// - Parameter capacity: how many members it takes without growing.
+    init(capacity: Int) { members.reserveCapacity(capacity) }
 
     /// - Precondition: no name twice.
     public init(_ members: some Sequence<(String, JSON)>) {
@@ -18,17 +25,17 @@ public struct JSONObject: Sendable {
         }
     }
 
-    public var isEmpty: Bool { names.isEmpty }
+    public var isEmpty: Bool { members.isEmpty }
 
-    public var keys: some Sequence<String> { names.lazy.map(\.text) }
+    public var keys: some Sequence<String> { members.lazy.map(\.name.text) }
 
     /// `nil` if there is no such member. Setting `nil` removes it; setting a value keeps its place, or adds it at the end.
     public subscript(_ key: String) -> JSON? {
-        get { place(of: Name(text: key)).map { values[$0] } }
+        get { place(of: Name(text: key)).map { members[$0].value } }
         set {
             let place = place(of: Name(text: key))
             switch (place, newValue) {
-            case (let place?, let value?): values[place] = value
+            case (let place?, let value?): members[place].value = value
             case (let place?, nil): remove(at: place)
             case (nil, let value?): add(value, for: Name(text: key))
             case (nil, nil): break
@@ -45,37 +52,62 @@ public struct JSONObject: Sendable {
     }
 
     private func place(of name: Name) -> Int? {
-        places.isEmpty ? names.firstIndex(of: name) : places[name]
+        guard places.isEmpty else { return places[name] }
+        return members.withUnsafeBufferPointer { members in
+            guard var member = members.baseAddress else { return nil }
+            for place in 0..<members.count {
+                // Through the pointer: to take a member out would copy it.
+                if member.pointee.name == name { return place }
+                member += 1
+            }
+            return nil
+        }
     }
 
     private mutating func add(_ value: JSON, for name: Name) {
-        if !places.isEmpty { places[name] = names.count }
-        names.append(name)
-        values.append(value)
-        if places.isEmpty, names.count > Self.looked { index() }
+        if !places.isEmpty { places[name] = members.count }
+        members.append(Member(name: name, value: value))
+        if places.isEmpty, members.count > Self.looked { index() }
     }
 
     private mutating func remove(at place: Int) {
-        names.remove(at: place)
-        values.remove(at: place)
+        members.remove(at: place)
         places = [:]
-        if names.count > Self.looked { index() }
+        if members.count > Self.looked { index() }
     }
 
     private mutating func index() {
-        places.reserveCapacity(names.count * 2)
-        for (place, name) in names.enumerated() { places[name] = place }
+        places.reserveCapacity(members.count * 2)
+        for (place, member) in members.enumerated() { places[member.name] = place }
     }
 }
 
 /// A name that is compared by its bytes.
 private struct Name: Hashable, Sendable {
-    var text: String
+    let text: String
+    /// Names that differ in it are not the same: most comparisons end here. FNV-1a in 64 bits, of which the last says whether
+    /// there is anything but ASCII.
+    let mark: UInt64
 
-    static func == (left: Name, right: Name) -> Bool {
-        left.text.utf8.count == right.text.utf8.count && left.text.utf8.elementsEqual(right.text.utf8)
+    init(text: String) {
+        var (text, mark, high) = (text, 0xcbf2_9ce4_8422_2325 as UInt64, 0 as UInt8)
+        text.withUTF8 { bytes in
+            for byte in bytes {
+                mark = (mark ^ UInt64(byte)) &* 0x100_0000_01b3
+                high |= byte
+            }
+        }
+        self.text = text
+        self.mark = mark & ~1 | UInt64(high >> 7)
     }
 
+    static func == (left: Name, right: Name) -> Bool {
+        guard left.mark == right.mark, left.text == right.text else { return false }
+        // Only in ASCII are texts that count as the same the same bytes.
+        return left.mark & 1 == 0 || left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    /// By the bytes, and not by the mark: anybody can find names with the same one.
     func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -84,8 +116,8 @@ private struct Name: Hashable, Sendable {
 
 extension JSONObject: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { names.count }
-    public subscript(position: Int) -> (key: String, value: JSON) { (names[position].text, values[position]) }
+    public var endIndex: Int { members.count }
+    public subscript(position: Int) -> (key: String, value: JSON) { (members[position].name.text, members[position].value) }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
@@ -100,11 +132,11 @@ extension JSONObject: Hashable {
     public func hash(into hasher: inout Hasher) {
         // Exclusive or: the order of the members must not matter.
         var all = 0
-        for (name, value) in zip(names, values) {
-            var member = Hasher()
-            member.combine(name)
-            member.combine(value)
-            all ^= member.finalize()
+        for member in members {
+            var hash = Hasher()
+            hash.combine(member.name)
+            hash.combine(member.value)
+            all ^= hash.finalize()
         }
         hasher.combine(count)
         hasher.combine(all)

@@ -38,12 +38,12 @@ struct JSONParser {
 
     private mutating func object() throws(JSONError) -> JSONObject {
         try enter()
-        var object = JSONObject()
         skipWhitespace()
         if take(UInt8(ascii: "}")) {
             depth -= 1
-            return object
+            return JSONObject()
         }
+        var object = JSONObject(capacity: 8)
         while true {
             skipWhitespace()
             let start = index
@@ -144,18 +144,36 @@ struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         index += 1
         let start = index
-        while let byte = peek {
-            switch byte {
-            case UInt8(ascii: "\""):
-                let string = try text(from: start)
-                index += 1
-                return string
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            case 0..<0x20: throw JSONError(.controlCharacter, at: index)
-            default: index += 1
-            }
+        let isASCII = skipPlainText()
+        guard let byte = peek else { throw JSONError(.unexpectedEnd, at: index) }
+        switch byte {
+        case UInt8(ascii: "\""):
+            let string = isASCII ? String(decoding: bytes[start..<index], as: UTF8.self) : try text(from: start)
+            index += 1
+            return string
+        case UInt8(ascii: "\\"): return try escapedString(from: start)
+        default: throw JSONError(.controlCharacter, at: index)
         }
-        throw JSONError(.unexpectedEnd, at: index)
+    }
+
+    /// Goes on to what ends a string, or must not stand in one as it is, and says whether all before it is ASCII.
+    private mutating func skipPlainText() -> Bool {
+        var high: UInt8 = 0
+        index = bytes.withUnsafeBufferPointer { bytes in
+            var index = index
+            // Eight at a time: most of what is read is text.
+            while index + 8 <= bytes.count {
+                let word = UnsafeRawPointer(bytes.baseAddress! + index).loadUnaligned(as: UInt64.self)
+                guard word.isPlainASCII else { break }
+                index += 8
+            }
+            while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {
+                high |= bytes[index]
+                index += 1
+            }
+            return index
+        }
+        return high < 0x80
     }
 
     /// The rest of a string whose first escape stands at `index`.
@@ -248,5 +266,17 @@ struct JSONParser {
 
     private func unexpected() -> JSONError {
         JSONError(index == bytes.count ? .unexpectedEnd : .unexpectedByte, at: index)
+    }
+}
+
+extension UInt64 {
+    /// Whether none of the eight bytes is a quotation mark, a backslash, a control character, or outside of ASCII.
+    fileprivate var isPlainASCII: Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let tops = ones &* 0x80
+        /// The top bits of bytes that are less than `limit`, if no byte has its own; beyond the first of them it may say too much.
+        func less(_ word: UInt64, than limit: UInt64) -> UInt64 { (word &- ones &* limit) & ~word & tops }
+        let found = less(self, than: 0x20) | less(self ^ ones &* 0x22, than: 1) | less(self ^ ones &* 0x5c, than: 1)
+        return (found | self) & tops == 0
     }
 }

@@ -23,7 +23,13 @@ public struct CopyRows: Sendable {
         append(raw: value)
     }
 
-    /// A value whose bytes are the same in binary form: `bytea`, `uuid`, `text`.
+    public mutating func append(text: String?) {
+        guard let text else { return bytes.appendBigEndian(Int32(-1)) }
+        bytes.appendBigEndian(Int32(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// A value whose bytes are the same in binary form: `bytea`, `uuid`.
     public mutating func append(raw value: [UInt8]?) {
         guard let value else { return bytes.appendBigEndian(Int32(-1)) }
         bytes.appendBigEndian(Int32(value.count))

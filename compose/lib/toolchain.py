@@ -14,8 +14,9 @@ from problem import Problem
 # What the compiler and linker need, the C libraries that the services stand on, and Postgres.
 PACKAGES = """
     binutils ca-certificates curl git libc6-dev libgcc-12-dev libstdc++-12-dev pkg-config tzdata zlib1g-dev
-    libargon2-dev libcrypt-dev libcurl4-openssl-dev libedit2 libidn2-dev libmicrohttpd-dev libncurses6 libphonenumber-dev
-    libpq-dev librdkafka-dev libsodium-dev libsqlite3-0 libssl-dev libxml2 postgresql-15 postgresql-client-15 util-linux
+    libargon2-dev libcrypt-dev libcurl4-openssl-dev libedit2 libidn2-dev libjemalloc-dev libmicrohttpd-dev libncurses6
+    libphonenumber-dev libpq-dev librdkafka-dev libsodium-dev libsqlite3-0 libssl-dev libxml2 postgresql-15
+    postgresql-client-15 util-linux
 """.split()
 
 EXECUTABLES = ("gateway", "verification", "identity", "notifier")

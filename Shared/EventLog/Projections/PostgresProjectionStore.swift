@@ -20,6 +20,9 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         /// Where the projection is known to stand, and the connection, by number, over which that was seen or written.
         var projected: [Int: ChainPosition] = [:]
         var connects = 0
+        /// Of the rows of the tables, and of what is remembered of commands.
+        var sweeps = Sweeps()
+        var outcomeSweeps = Sweeps()
     }
 
     public let tables: Tables
@@ -53,6 +56,7 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         for (partition, known) in state.projected {
             guard let position = stored[partition]?.position, position.head.sequence >= known.head.sequence else {
                 state.projected = [:]
+                (state.sweeps, state.outcomeSweeps) = (Sweeps(), Sweeps())
                 return true
             }
         }
@@ -98,15 +102,27 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             let batch = batches[partition]
             return ProjectionStatements.Step(partition: partition, from: batch?.from, to: batch?.to)
         }
+        var times: [Int: Timestamp] = [:]
+        var appended: [Int: Timestamp] = [:]
+        for event in events {
+            appended[event.envelope.partition.partition] = event.envelope.appended
+            if event.event != nil { times[event.envelope.partition.partition] = event.envelope.time }
+        }
         return try run { state throws(PostgresError) in
-            let begin = statements.advance(steps, in: state.generation ?? 0)
+            let due = state.sweeps.due(by: times)
+            let outcomesDue = state.outcomeSweeps.due(by: appended)
+            var changes = statements.advance(steps, in: state.generation ?? 0)
+            changes += tables.writing(events, where: statements.passed)
+            changes.append(
+                statements.remember(StoredOutcome.told(by: events.map { ($0.event, $0.envelope) }, of: tables.domain)))
+            if !due.isEmpty { changes += tables.housekeeping(at: due, where: statements.passed) }
+            if !outcomesDue.isEmpty { changes.append(statements.forget(at: outcomesDue)) }
             let rows = try state.session.connection().batch(
-                begin + tables.writing(events, where: statements.passed)
-                    + [statements.remember(StoredOutcome.told(by: events.map { ($0.event, $0.envelope) }, of: tables.domain))]
-                    + [statements.forget(steps: partitions, events: events.map { $0.envelope })]
-                    + [statements.generation, statements.passedPartitions(of: partitions)])
+                changes + [statements.generation, statements.passedPartitions(of: partitions)])
             state.generation = try rows[rows.count - 2].column(Int64.self).first
             let passed = Set(try rows[rows.count - 1].column(Int.self))
+            state.sweeps.note(due.filter { passed.contains($0.key) })
+            state.outcomeSweeps.note(outcomesDue.filter { passed.contains($0.key) })
             // The checkpoints as they stood before, under the lock that held them.
             let stored = try Self.checkpoints(in: rows[ProjectionStatements.lockedCheckpoints])
             for partition in partitions {

@@ -1,5 +1,5 @@
 package import EventLog
-internal import EventSchema
+package import EventSchema
 package import Postgres
 
 /// The statements that all projections have in common, for the tables `generation`, `checkpoints` and `outcomes` of a schema.
@@ -97,14 +97,12 @@ package struct ProjectionStatements: Sendable {
     }
 
     /// Commands are forgotten by the time of the events of their partition.
-    package func forget(steps partitions: [Int], events: [EventEnvelope]) -> SQL {
-        var times: [Int: Timestamp] = [:]
-        for event in events { times[event.partition.partition] = event.appended }
-        let known = partitions.filter { times[$0] != nil }
+    package func forget(at times: [Int: Timestamp]) -> SQL {
+        let partitions = times.keys.sorted()
         return """
             DELETE FROM \(unsafe: schema).outcomes AS outcome
-            USING unnest(\(known.map(Int32.init)),
-                \(known.map { PostgresTimestamp(milliseconds: times[$0]?.milliseconds ?? 0) })) AS batch(partition, time)
+            USING unnest(\(partitions.map(Int32.init)),
+                \(partitions.map { PostgresTimestamp(milliseconds: times[$0]?.milliseconds ?? 0) })) AS batch(partition, time)
             WHERE outcome.partition = batch.partition AND outcome.until < batch.time AND batch.partition IN \(passed)
             """
     }

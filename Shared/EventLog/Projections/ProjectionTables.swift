@@ -1,4 +1,5 @@
 public import EventLog
+public import EventSchema
 public import Postgres
 
 /// The tables of one service's projection: how a batch of decisions reads them, and what events change in them.
@@ -23,4 +24,12 @@ public protocol ProjectionTables<Domain>: Sendable {
     /// partition's chain. They touch nothing of partitions that are not in `passed`, a subquery in parentheses: another
     /// instance has projected those already.
     func writing(_ events: [ConfirmedEvent<Domain.Event>], where passed: SQL) -> [SQL]
+
+    /// Statements that drop rows that are of no more use at these times, by partition; of `passed` ones alone, as above. They
+    /// run behind those of `writing`, once in each minute of the events' time.
+    func housekeeping(at times: [Int: Timestamp], where passed: SQL) -> [SQL]
+}
+
+extension ProjectionTables {
+    public func housekeeping(at times: [Int: Timestamp], where passed: SQL) -> [SQL] { [] }
 }

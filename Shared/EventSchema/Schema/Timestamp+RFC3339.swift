@@ -33,7 +33,11 @@ extension Timestamp {
 
     /// Reads exactly the form that `rfc3339` writes, so that what is read and written again is the same text. `nil` for other
     /// forms, and for days, hours, minutes and seconds that do not exist (leap seconds among them: the log's clock has none).
-    public init?(rfc3339 text: String) { self.init(rfc3339: text.utf8) }
+    public init?(rfc3339 text: String) {
+        var text = text
+        guard let time = text.withUTF8({ Timestamp(rfc3339: $0) }) else { return nil }
+        self = time
+    }
 
     /// The same for the bytes of the text.
     public init?(rfc3339 text: some Collection<UInt8>) {

@@ -35,8 +35,8 @@ struct HomeWriter: Sendable {
 
     private func some<Row>(_ rows: [Row], _ statement: ([Row]) -> SQL) -> SQL? { rows.isEmpty ? nil : statement(rows) }
 
-    /// What is of no more use by the time of the last event of its partition.
-    func housekeeping(_ times: [Int: Timestamp]) -> [SQL] {
+    /// What is of no more use at these times of partitions.
+    func housekeeping(at times: [Int: Timestamp]) -> [SQL] {
         let partitions = times.keys.sorted()
         func drop(_ table: String, where column: String, after interval: Interval, and condition: String = "true") -> SQL {
             """

@@ -29,7 +29,6 @@ public struct IdentityTables: ProjectionTables {
         let writer = HomeWriter(schema: schema, keySchema: keySchema, passed: passed)
         var waves: [HomeChanges] = []
         var wave: [RoutingKey: Int] = [:]
-        var times: [Int: Timestamp] = [:]
         for confirmed in events {
             guard let event = confirmed.event else { continue }
             let home = domain.key(of: event)
@@ -39,8 +38,11 @@ public struct IdentityTables: ProjectionTables {
             if index == waves.count { waves.append(HomeChanges()) }
             let partition = confirmed.envelope.partition.partition
             waves[index].add(event, HomeChanges.Place(home: home, partition: partition, time: confirmed.envelope.time))
-            times[partition] = confirmed.envelope.time
         }
-        return waves.flatMap(writer.statements) + (times.isEmpty ? [] : writer.housekeeping(times))
+        return waves.flatMap(writer.statements)
+    }
+
+    public func housekeeping(at times: [Int: Timestamp], where passed: SQL) -> [SQL] {
+        HomeWriter(schema: schema, keySchema: keySchema, passed: passed).housekeeping(at: times)
     }
 }

@@ -1,6 +1,6 @@
 internal import EventSchema
 
-/// How long rows stay that are over, by the time of the last event of their partition.
+/// How long rows stay that are over, by the whole minute of the last event of their partition.
 enum Keeping {
     /// Proofs, after the end of their time.
     static let proofs = Interval.days(1)

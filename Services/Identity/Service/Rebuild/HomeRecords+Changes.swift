@@ -186,15 +186,18 @@ extension HomeRecords {
 
     // MARK: Housekeeping
 
-    /// Drops what is of no more use at the time of the last event of its partition.
+    /// Drops what is of no more use at this time.
     mutating func sweep(at time: Timestamp) {
-        if !contacts.isEmpty { contacts = contacts.filter { $0.value.expiresAt >= time - Keeping.proofs } }
-        if !onboarding.isEmpty {
-            onboarding = onboarding.filter {
-                $0.value.status == Onboarding.active || $0.value.expiresAt >= time - Keeping.onboarding
-            }
-        }
-        if !sessions.isEmpty { sessions = sessions.filter { $0.value.expiresAt >= time - Keeping.sessions } }
-        if !failures.isEmpty { failures = failures.filter { $0.value.failedAt >= time - Keeping.loginFailures } }
+        contacts.drop { $0.expiresAt < time - Keeping.proofs }
+        onboarding.drop { $0.status != Onboarding.active && $0.expiresAt < time - Keeping.onboarding }
+        sessions.drop { $0.expiresAt < time - Keeping.sessions }
+        failures.drop { $0.failedAt < time - Keeping.loginFailures }
+    }
+}
+
+extension Dictionary {
+    /// Makes another dictionary only where there is something to drop, which is seldom.
+    fileprivate mutating func drop(_ isOver: (Value) -> Bool) {
+        if values.contains(where: isOver) { self = filter { !isOver($0.value) } }
     }
 }

@@ -60,6 +60,5 @@ struct RowCells {
 
 extension CopyRows {
     mutating func append(id: (some UUIDIdentifier)?) { append(raw: id?.bytes) }
-    mutating func append(text: String?) { append(raw: text.map { Array($0.utf8) }) }
     mutating func append(time: Timestamp?) { append(time.map { PostgresTimestamp($0) }) }
 }

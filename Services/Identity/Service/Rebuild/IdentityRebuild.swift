@@ -160,15 +160,17 @@ public final class IdentityRebuild: Sendable {
     }
 
     private func examine(_ summary: inout Summary, over connection: PostgresConnection) throws {
-        let counts = try connection.query(
+        // All rows, and none by a key.
+        let counts = try connection.batch([
+            "SELECT set_config('enable_seqscan', 'on', true)",
             """
             SELECT (SELECT count(*) FROM \(unsafe: schema).users WHERE erased_at IS NOT NULL),
                 (SELECT count(*) FROM \(unsafe: schema).users AS account WHERE erased_at IS NULL AND NOT EXISTS (
                     SELECT FROM \(unsafe: keySchema).data_keys WHERE id = account.data_key AND wrapped IS NOT NULL))
                 + (SELECT count(*) FROM \(unsafe: schema).onboarding_sessions AS session WHERE status = 'active' AND NOT EXISTS (
                     SELECT FROM \(unsafe: keySchema).data_keys WHERE id = session.data_key AND wrapped IS NOT NULL))
-            """
-        ).decode(Int.self, Int.self)
+            """,
+        ])[1].decode(Int.self, Int.self)
         if let (erased, missing) = counts.first { (summary.erasedUsers, summary.missingKeys) = (erased, missing) }
     }
 }

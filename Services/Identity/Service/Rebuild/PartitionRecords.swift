@@ -17,7 +17,9 @@ struct PartitionRecords: Sendable {
     /// Rows in memory, more or less.
     private(set) var rows = 0
     /// Of the last event that means something to the domain.
-    private(set) var lastTime: Timestamp?
+    private var lastTime: Timestamp?
+    /// By which it is decided what is over.
+    var sweepTime: Timestamp? { lastTime?.startOfMinute }
     /// The last event.
     private(set) var last: EventEnvelope?
 
@@ -77,21 +79,21 @@ struct PartitionRecords: Sendable {
     private mutating func remember(_ event: IdentityEvent?, _ envelope: EventEnvelope) {
         recent.append((event, envelope))
         guard recent.count > recentLimit else { return }
-        recent.removeAll { $0.envelope.isForgotten(at: envelope.appended) }
+        recent.removeAll { $0.envelope.isForgotten(at: envelope.appended.startOfMinute) }
         recentLimit = max(1_000, recent.count * 2)
     }
 
     /// What became of commands that may come again.
     var outcomes: [StoredOutcome] {
         guard let last else { return [] }
-        return StoredOutcome.told(by: recent, of: domain).filter { $0.until >= last.appended }
+        return StoredOutcome.told(by: recent, of: domain).filter { $0.until >= last.appended.startOfMinute }
     }
 
     /// Drops what is of no more use.
     mutating func sweep() {
-        guard let lastTime else { return }
-        for index in homes.values.indices { homes.values[index].sweep(at: lastTime) }
-        effects.ended.removeAll { $0.endedAt < lastTime - Keeping.endedSessions }
+        guard let sweepTime else { return }
+        for index in homes.values.indices { homes.values[index].sweep(at: sweepTime) }
+        effects.ended.removeAll { $0.endedAt < sweepTime - Keeping.endedSessions }
     }
 
     /// Everything is written: what the next events need is read again.

@@ -38,17 +38,17 @@ final class PartitionReplay {
     /// Replays a partition from its checkpoint up to an offset. Everything is written when this returns.
     ///
     /// - Parameters:
+    ///   - scan: what it is read with; it follows no other partition meanwhile.
     ///   - isIndexed: whether rows can be found by their home. What was written is read again only then: until then a partition
     ///     is written once, and `needIndexes` is called when that is not possible.
     ///   - progress: told how many offsets were read.
     func run(
-        _ partition: Int, from checkpoint: ChainPosition?, upTo end: Int64, needIndexes: () throws -> Void,
+        _ partition: Int, with scan: ChainScan, from checkpoint: ChainPosition?, upTo end: Int64, needIndexes: () throws -> Void,
         stop: () -> Bool = { false }, progress: (Int64) -> Void = { _ in }
     ) throws {
-        let scan = try source.scan("rebuild")
-        defer { scan.close() }
         let partition = TopicPartition(.identityEvents, partition)
         scan.follow(partition, from: checkpoint, upTo: end)
+        defer { scan.unfollow(partition) }
         var records = PartitionRecords(partition: partition.partition, domain: source.domain)
         var written = checkpoint
         var read = checkpoint

@@ -49,12 +49,10 @@ final class ReplayLoad: Sendable {
         }
         let workers = (0..<threads).map { number in
             WorkerThread(name: "replay \(number)", stackSize: 8 << 20) { [self] stop in
-                while let partition = state.withLock({ $0.failure == nil ? $0.waiting.popLast() : nil }) {
-                    do {
-                        try replay(partition, from: checkpoints[partition], upTo: ends[partition] ?? 0)
-                    } catch {
-                        state.withLock { $0.failure = $0.failure ?? error }
-                    }
+                do {
+                    try replayWaiting(from: checkpoints, upTo: ends)
+                } catch {
+                    state.withLock { $0.failure = $0.failure ?? error }
                 }
             }
         }
@@ -68,14 +66,20 @@ final class ReplayLoad: Sendable {
         progress(.init(phase: phase, done: total, total: total))
     }
 
-    private func replay(_ partition: Int, from checkpoint: ChainPosition?, upTo end: Int64) throws {
+    /// One partition after the other, until none is left or one has failed.
+    private func replayWaiting(from checkpoints: [Int: ChainPosition], upTo ends: [Int: Int64]) throws {
         let connection = try PostgresConnection(database)
         defer { connection.close() }
+        let scan = try source.scan("rebuild")
+        defer { scan.close() }
         let replay = PartitionReplay(source, into: store, over: connection, asOf: instant, rowLimit: rowLimit)
         defer { state.withLock { $0.counts.add(replay.counts) } }
-        try replay.run(
-            partition, from: checkpoint, upTo: end, needIndexes: { try makeIndexes { _ in } },
-            stop: { state.withLock { $0.failure != nil } }, progress: { read in state.withLock { $0.done += read } })
+        while let partition = state.withLock({ $0.failure == nil ? $0.waiting.popLast() : nil }) {
+            try replay.run(
+                partition, with: scan, from: checkpoints[partition], upTo: ends[partition] ?? 0,
+                needIndexes: { try makeIndexes { _ in } },
+                stop: { state.withLock { $0.failure != nil } }, progress: { read in state.withLock { $0.done += read } })
+        }
     }
 
     /// How many offsets there are to read.
@@ -107,7 +111,6 @@ final class ReplayLoad: Sendable {
                             for statement in try store.schema.indexes(of: table, over: connection) {
                                 try connection.query(statement)
                             }
-                            try connection.query("ANALYZE \(unsafe: store.schema.name).\(unsafe: table)")
                         }
                     } catch {
                         failure.withLock { $0 = error }

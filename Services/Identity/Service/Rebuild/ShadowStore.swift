@@ -92,7 +92,7 @@ struct ShadowStore: Sendable {
                 throw RebuildError("somebody else is writing to \(schema.name)")
             }
             let destroyed = try connection.batch(changes(records, isIndexed: isIndexed))[0].affected
-            for row in ShadowSchema.homes { try copy(records, as: row, over: connection) }
+            try copy(records, over: connection)
             var ended = CopyRows(columns: EndedSession.columns.count)
             for session in records.effects.ended {
                 ended.begin()
@@ -133,29 +133,43 @@ struct ShadowStore: Sendable {
         let outcomes = records.outcomes
         if !outcomes.isEmpty { changes.append(schema.statements.remember(outcomes)) }
         if let last = records.last {
-            changes.append(schema.statements.forget(steps: [records.partition], events: [last]))
+            changes.append(schema.statements.forget(at: [records.partition: last.appended.startOfMinute]))
         }
-        if isIndexed, let time = records.lastTime {
+        if isIndexed, let time = records.sweepTime {
             let writer = HomeWriter(schema: schema.name, keySchema: keySchema, passed: schema.statements.passed)
-            changes += writer.housekeeping([records.partition: time])
+            changes += writer.housekeeping(at: [records.partition: time])
         }
         return changes
     }
 
-    private func copy<Row: HomeRow>(
-        _ records: PartitionRecords, as _: Row.Type, over connection: PostgresConnection
-    ) throws(PostgresError) {
-        var rows = CopyRows(columns: Row.allColumns.count)
-        let partition = Int32(records.partition)
-        for (home, records) in records.homes {
-            let home = home.bytes
-            Row.each(in: records) { row in
-                rows.begin()
-                rows.append(raw: home)
-                rows.append(partition)
-                row.write(to: &rows)
+    /// Copies the rows of all homes, which are gone through once: what comes together of a table is copied as soon as it is worth it.
+    private func copy(_ records: PartitionRecords, over connection: PostgresConnection) throws(PostgresError) {
+        var gathered = ShadowSchema.homes.map { CopyRows(columns: $0.allColumns.count) }
+        func flush(_ table: Int) throws(PostgresError) {
+            let row = ShadowSchema.homes[table]
+            try connection.copy(gathered[table], into: "\(schema.name).\(row.table)", columns: row.allColumns)
+            gathered[table] = CopyRows(columns: row.allColumns.count)
+        }
+        for (home, rows) in records.homes {
+            for (table, row) in ShadowSchema.homes.enumerated() {
+                Self.gather(rows, as: row, of: home, in: records.partition, to: &gathered[table])
+                if gathered[table].size > Self.copied { try flush(table) }
             }
         }
-        try connection.copy(rows, into: "\(schema.name).\(Row.table)", columns: Row.allColumns)
+        for table in gathered.indices { try flush(table) }
+    }
+
+    /// So much is copied at once, in bytes.
+    private static let copied = 2 << 20
+
+    private static func gather<Row: HomeRow>(
+        _ records: HomeRecords, as _: Row.Type, of home: RoutingKey, in partition: Int, to rows: inout CopyRows
+    ) {
+        Row.each(in: records) { row in
+            rows.begin()
+            rows.append(raw: home.bytes)
+            rows.append(Int32(partition))
+            row.write(to: &rows)
+        }
     }
 }

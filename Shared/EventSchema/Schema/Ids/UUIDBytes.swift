@@ -17,31 +17,42 @@ public struct UUIDBytes: Hashable, Sendable {
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
     /// Reads the text form, in either case. `nil` for anything else, other spellings of UUIDs (braces, no hyphens) too.
-    public init?(text: String) { self.init(ascii: text.utf8) }
+    public init?(text: String) {
+        var text = text
+        guard let uuid = text.withUTF8({ UUIDBytes(ascii: $0) }) else { return nil }
+        self = uuid
+    }
 
     /// Reads the text form from its bytes.
-    init?(ascii text: some Sequence<UInt8>) {
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        var index = 0
-        for byte in text {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-            } else {
+    init?(ascii text: [UInt8]) {
+        guard let uuid = text.withUnsafeBufferPointer({ UUIDBytes(ascii: $0) }) else { return nil }
+        self = uuid
+    }
+
+    private init?(ascii text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
+        var isHexadecimal = true
+        /// What these digits stand for.
+        @inline(__always)
+        func number(_ digits: Range<Int>) -> UInt64 {
+            var number: UInt64 = 0
+            for index in digits {
                 let digit: UInt8
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-                case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-                default: return nil
+                switch text[index] {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = text[index] - UInt8(ascii: "0")
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = text[index] - UInt8(ascii: "a") + 10
+                case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = text[index] - UInt8(ascii: "A") + 10
+                default:
+                    isHexadecimal = false
+                    return 0
                 }
-                if digits < 16 { halves.0 = halves.0 << 4 | UInt64(digit) } else { halves.1 = halves.1 << 4 | UInt64(digit) }
-                digits += 1
+                number = number << 4 | UInt64(digit)
             }
-            index += 1
+            return number
         }
-        guard index == 36 else { return nil }
-        (high, low) = halves
+        high = number(0..<8) << 32 | number(9..<13) << 16 | number(14..<18)
+        low = number(19..<23) << 48 | number(24..<36)
+        guard isHexadecimal, [8, 13, 18, 23].allSatisfy({ text[$0] == UInt8(ascii: "-") }) else { return nil }
     }
 
     /// All 16, in network order.
