@@ -113,7 +113,8 @@ class Postgres:
 
     @property
     def command(self):
-        return self.prefix, [self.program("postgres"), "-D", self.state.postgres]
+        # As the services do of themselves: who has something to do waits for its turn, and does not interrupt what runs.
+        return self.prefix, ["chrt", "--batch", "0", self.program("postgres"), "-D", self.state.postgres]
 
     def postmaster(self):
         """Process id and state (`ready`, `starting`, …) from the lock file, or None where nobody runs on the data."""

@@ -94,6 +94,7 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
         _ signals: TerminationSignals, dispensable: Set<String> = [],
         _ body: @escaping @Sendable (Configuration, ServiceContext, AsyncStream<Void>) async throws -> Int32
     ) -> Never {
+        Scheduling.waitForTurn()
         let loaded: Loaded<Configuration>
         do {
             loaded = try Configuration.load(from: .ofProcess(), dispensable: dispensable)

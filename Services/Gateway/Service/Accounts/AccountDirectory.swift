@@ -15,8 +15,9 @@ public struct PostgresAccounts: AccountDirectory {
         batcher = Batcher(limit: 512) { subjects in
             let rows = try await pool.query(
                 """
-                SELECT subject, user_id, credential_version FROM identity.accounts_for_gateway
-                WHERE subject = ANY(\(Array(Set(subjects.map(\.bytes))))) AND NOT disabled
+                SELECT account.* FROM unnest(\(Array(Set(subjects.map(\.bytes))))) AS wanted (subject) CROSS JOIN LATERAL (
+                    SELECT subject, user_id, credential_version FROM identity.accounts_for_gateway
+                    WHERE subject = wanted.subject AND NOT disabled OFFSET 0) AS account
                 """)
             var accounts: [[UInt8]: AccountReference] = [:]
             for (subject, user, version) in try rows.decode([UInt8].self, PostgresUUID.self, Int64.self) {

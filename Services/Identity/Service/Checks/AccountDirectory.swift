@@ -71,29 +71,34 @@ struct AccountDirectory: Sendable {
 
     // MARK: Statements
 
-    /// The users that are meant, by themselves or by an identifier.
+    /// The users that are meant, by themselves or by an identifier; for each of them a subquery follows, which OFFSET keeps one:
+    /// the planner would go through whole tables while they are small, and keep to it when they grow.
     private func wanted(_ request: Request) -> SQL {
         let users = request.users.union(request.sessionsOf)
         return """
-            SELECT unnest(\(users.map { PostgresUUID($0.bytes) }))
-            UNION SELECT user_id FROM \(unsafe: schema).identifiers WHERE subject = ANY (\(request.subjects.map(\.bytes)))
+            (SELECT unnest(\(users.map { PostgresUUID($0.bytes) }))
+            UNION SELECT user_id FROM \(unsafe: schema).identifiers WHERE subject = ANY (\(request.subjects.map(\.bytes)))) \
+            AS wanted (id)
             """
     }
 
     private func users(_ request: Request) -> SQL {
         """
-        SELECT account.id, credential_version, profile_version, disabled, account.created_at, groups, data_key, key.wrapped,
-            password_hash, profile
-        FROM \(unsafe: schema).users AS account
-        JOIN \(unsafe: keySchema).data_keys AS key ON key.id = account.data_key AND key.wrapped IS NOT NULL
-        WHERE account.id IN (\(wanted(request))) AND erased_at IS NULL AND password_hash IS NOT NULL
+        SELECT account.* FROM \(wanted(request)) CROSS JOIN LATERAL (
+            SELECT account.id, credential_version, profile_version, disabled, account.created_at, groups, data_key, key.wrapped,
+                password_hash, profile
+            FROM \(unsafe: schema).users AS account
+            JOIN \(unsafe: keySchema).data_keys AS key ON key.id = account.data_key AND key.wrapped IS NOT NULL
+            WHERE account.id = wanted.id AND erased_at IS NULL AND password_hash IS NOT NULL OFFSET 0) AS account
         """
     }
 
     private func identifiers(_ request: Request) -> SQL {
         """
-        SELECT user_id, subject, channel, identifier, verified_at FROM \(unsafe: schema).identifiers
-        WHERE user_id IN (\(wanted(request))) ORDER BY attached_at, subject
+        SELECT own.user_id, own.subject, own.channel, own.identifier, own.verified_at
+        FROM \(wanted(request)) CROSS JOIN LATERAL (
+            SELECT * FROM \(unsafe: schema).identifiers WHERE user_id = wanted.id OFFSET 0) AS own
+        ORDER BY own.attached_at, own.subject
         """
     }
 

@@ -10,14 +10,16 @@ public struct IdentityTables: ProjectionTables {
     public let schema: String
     /// Where the data keys are, which some events destroy.
     let keySchema: String
+    private let homes: HomeRows
 
     public init(domain: IdentityPartition, schema: String = "identity", keySchema: String = "identity_keys") {
         self.domain = domain
         self.schema = schema
         self.keySchema = keySchema
+        homes = HomeRows(schema: schema)
     }
 
-    public func reading(_ keys: [RoutingKey]) -> SQL { HomeRows.reading(keys, schema: schema) }
+    public func reading(_ keys: [RoutingKey]) -> SQL { homes.reading(keys) }
 
     public func aggregates(in rows: PostgresRows) throws(PostgresError) -> [RoutingKey: Home.State] {
         var homes: [RoutingKey: Home.State] = [:]
