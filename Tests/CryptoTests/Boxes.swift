@@ -18,7 +18,7 @@ import Testing
         for count in [0, 1, 100] {
             let message = Random.bytes(count)
             let box = try sealer.seal(message, to: recipient, context: context)
-            #expect(box.keyID == "notifier:1" && box.sender.count == 32)
+            #expect(box.keyID == "notifier:1" && box.message.sender.count == 32)
             #expect(opener.open(box, context: context) == message)
             #expect(opener.open(box, context: context) == message)
         }
@@ -64,13 +64,13 @@ import Testing
         #expect(other.open(box, context: context) == nil)
         // The right pair under a name that the box was not sealed to.
         opener.insert(pair, id: "notifier:2")
-        #expect(opener.open(Box(keyID: "notifier:2", sender: box.sender, sealed: box.sealed), context: context) == nil)
+        #expect(opener.open(Box(keyID: "notifier:2", sender: box.message.sender, sealed: box.message.sealed), context: context) == nil)
         #expect(opener.open(box, context: context) == message)
     }
 
     @Test func `not one bit can be changed`() throws {
         let box = try sealer.seal(message, to: recipient, context: context)
-        let bytes = box.sender + box.sealed
+        let bytes = box.message.sender + box.message.sealed
         for place in bytes.indices {
             for bit in 0..<8 {
                 var changed = bytes
@@ -85,11 +85,11 @@ import Testing
     /// came back.
     @Test func `a box sent back to its sender does not open`() throws {
         let box = try sealer.seal(message, to: recipient, context: context)
-        let secret = try SharedSecret(own: pair, peer: box.sender)
-        let data = Box.associatedData(keyID: "notifier:1", sender: box.sender, context: context)
-        #expect(secret.open(box.sealed, context: data) == message)
+        let secret = try SharedSecret(own: pair, peer: box.message.sender)
+        let data = Box.associatedData(keyID: "notifier:1", sender: box.message.sender, context: context)
+        #expect(secret.open(box.message.sealed, context: data) == message)
         let reflected = Box.associatedData(keyID: "notifier:1", sender: pair.publicKey, context: context)
-        #expect(secret.open(box.sealed, context: reflected) == nil)
+        #expect(secret.open(box.message.sealed, context: reflected) == nil)
     }
 
     @Test func `no part of what is authenticated can pass for another`() {

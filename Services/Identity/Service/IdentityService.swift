@@ -90,6 +90,7 @@ public struct IdentityService: Sendable {
                     ("0003_homes.sql", PackageResources._003_homes_sql),
                     ("0004_revocations.sql", PackageResources._004_revocations_sql),
                     ("0005_user_versions.sql", PackageResources._005_user_versions_sql),
+                    ("0006_accounts_by_key.sql", PackageResources._006_accounts_by_key_sql),
                 ]),
             try SealingKeyStore.migrations(schema: "identity_sealing"),
             try IdentityKeys.migrations(),

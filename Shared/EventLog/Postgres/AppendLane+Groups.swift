@@ -64,8 +64,19 @@ extension AppendLane {
             return Appended(offset: firstOffsets[group] + Int64(place.number), time: Timestamp(milliseconds: times[group]))
         }
 
-        var ends: [(topic: Int16, partition: Int, end: Int64)] {
-            keys.indices.map { (keys[$0].topic, keys[$0].partition, firstOffsets[$0] + Int64(counts[$0])) }
+        /// What stands in the log now.
+        var growth: [Growth] {
+            var records = [[Record]](repeating: [], count: keys.count)
+            for (entry, place) in zip(entries, places) {
+                guard let place else { continue }
+                let group = Int(place.group) - 1
+                records[group].append(
+                    Record(
+                        partition: entry.record.partition, offset: firstOffsets[group] + Int64(place.number),
+                        time: Timestamp(milliseconds: times[group]), key: entry.record.key, headers: entry.record.headers,
+                        value: entry.record.value))
+            }
+            return keys.indices.map { Growth(keys[$0], to: firstOffsets[$0] + Int64(counts[$0]), by: records[$0]) }
         }
     }
 }

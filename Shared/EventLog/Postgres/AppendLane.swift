@@ -111,7 +111,7 @@ final class AppendLane: Sendable {
             complete(batch, with: .failure(LogError(error)))
             return
         }
-        if !groups.isEmpty { bulletin.announce(groups.ends) }
+        if !groups.isEmpty { bulletin.announce(groups.growth) }
         for (number, entry) in batch.enumerated() {
             entry.completion(entry.fault.map { .failure($0) } ?? .success(groups.appended(number)))
         }

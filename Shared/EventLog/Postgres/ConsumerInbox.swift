@@ -10,15 +10,15 @@ final class ConsumerInbox: Sendable {
     }
 
     struct News {
-        /// Ends that were announced for partitions that the consumer follows.
-        var ends: [Key: Int64] = [:]
+        /// How partitions grew that the consumer follows.
+        var growth: [Key: Growth] = [:]
         /// Something may have happened that nobody announced.
         var mustLook = false
         var hasGroupChanged = false
         /// Somebody called `wake`.
         var isWoken = false
 
-        var isEmpty: Bool { ends.isEmpty && !mustLook && !hasGroupChanged && !isWoken }
+        var isEmpty: Bool { growth.isEmpty && !mustLook && !hasGroupChanged && !isWoken }
     }
 
     private struct State {
@@ -37,15 +37,18 @@ final class ConsumerInbox: Sendable {
     func unfollow(_ key: Key) {
         state.withLock { state in
             state.followed.remove(key)
-            state.news.ends[key] = nil
+            state.news.growth[key] = nil
         }
     }
 
-    func partitionsGrew(_ ends: [(topic: Int16, partition: Int, end: Int64)]) {
+    func partitionsGrew(_ growth: [Growth]) {
         leave { state in
-            for (topic, partition, end) in ends {
-                let key = Key(topic: topic, partition: partition)
-                if state.followed.contains(key) { state.news.ends[key] = max(end, state.news.ends[key] ?? 0) }
+            for new in growth where state.followed.contains(new.key) {
+                guard let known = state.news.growth[new.key] else {
+                    state.news.growth[new.key] = new
+                    continue
+                }
+                state.news.growth[new.key] = known.followed(by: new)
             }
         }
     }

@@ -8,6 +8,8 @@ struct FollowedPartitions {
         var partition: TopicPartition
         /// The offset of the next record to deliver.
         var position: Int64
+        /// Records from `position` on that this process has appended itself, to be delivered next.
+        var handed: [Record] = []
         /// There may be more than was read.
         var isSuspect = true
         /// That the partition ends at `position` was told.
@@ -33,19 +35,41 @@ struct FollowedPartitions {
 
     mutating func unfollow(_ key: ConsumerInbox.Key) { following[key] = nil }
 
-    mutating func grew(_ key: ConsumerInbox.Key, to end: Int64) {
-        if let position = following[key]?.position, end > position { following[key]?.isSuspect = true }
+    mutating func take(_ growth: Growth) {
+        guard var entry = following[growth.key] else { return }
+        let next = entry.handed.last.map { $0.offset + 1 } ?? entry.position
+        guard growth.end > next else { return }
+        if let first = growth.records.first?.offset, first <= next {
+            entry.handed += growth.records.dropFirst(Int(next - first))
+        } else {
+            entry.isSuspect = true
+        }
+        following[growth.key] = entry
+    }
+
+    /// What was handed over may have been lost with the server: the log says what stands there.
+    mutating func distrust() {
+        for key in following.keys { following[key]?.handed = [] }
+        suspectAll()
     }
 
     mutating func suspectAll() {
         for key in following.keys { following[key]?.isSuspect = true }
     }
 
-    /// Looks at every partition that may have more, in one round trip.
+    /// Looks at every partition that may have more, in one round trip, and delivers what was found, and what was handed over.
     mutating func fetch(over connection: PostgresConnection) throws -> [LogEvent] {
+        var events: [LogEvent] = []
+        try fetch(over: connection, into: &events)
+        // Not before: what is delivered is not delivered again, and the look may have failed.
+        deliverHanded(into: &events)
+        return events
+    }
+
+    private mutating func fetch(over connection: PostgresConnection, into events: inout [LogEvent]) throws {
         let due = following.filter { $0.value.isSuspect && !$0.value.isStuck }.map(\.key)
             .sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
-        guard !due.isEmpty else { return [] }
+        guard !due.isEmpty else { return }
         turn += 1
         let start = turn % due.count
         let order = due[start...] + due[..<start]
@@ -53,9 +77,24 @@ struct FollowedPartitions {
         let passing = order.filter { following[$0]?.partition.topic.isLasting == false }
         let tables = [("log.lasting_records", lasting), ("log.passing_records", passing)].filter { !$0.1.isEmpty }
         let results = try connection.batch(tables.map { statement(table: $0.0, $0.1) })
-        var events: [LogEvent] = []
         for ((_, keys), rows) in zip(tables, results) { try read(rows, keys, into: &events) }
-        return events
+    }
+
+    private mutating func deliverHanded(into events: inout [LogEvent]) {
+        for (key, var entry) in following where !entry.handed.isEmpty {
+            // The look may have brought some of it.
+            let records = entry.handed.drop { $0.offset < entry.position }
+            entry.handed = []
+            if let last = records.last, records.first?.offset == entry.position, !entry.isStuck {
+                events.append(.records(entry.partition, Array(records)))
+                entry.position = last.offset + 1
+                entry.hasToldEnd = !entry.isSuspect
+                if !entry.isSuspect { events.append(.reachedEnd(entry.partition, end: entry.position)) }
+            } else if !records.isEmpty {
+                entry.isSuspect = true
+            }
+            following[key] = entry
+        }
     }
 
     private func statement(table: String, _ keys: [ConsumerInbox.Key]) -> SQL {

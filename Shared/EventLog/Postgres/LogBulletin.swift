@@ -51,17 +51,17 @@ final class LogBulletin: Sendable {
         if isNew { signal.raise() }
     }
 
-    /// Records were committed up to these ends.
-    func announce(_ ends: [(topic: Int16, partition: Int, end: Int64)]) {
+    /// Records of this process were committed.
+    func announce(_ growth: [Growth]) {
         let (inboxes, wasSilent) = state.withLock { state in
             let wasSilent = state.unspoken.isEmpty
-            for (topic, partition, end) in ends {
-                let known = state.unspoken[topic]?[partition] ?? 0
-                state.unspoken[topic, default: [:]][partition] = max(end, known)
+            for new in growth {
+                let known = state.unspoken[new.key.topic]?[new.key.partition] ?? 0
+                state.unspoken[new.key.topic, default: [:]][new.key.partition] = max(new.end, known)
             }
             return (Array(state.inboxes.values), wasSilent)
         }
-        for inbox in inboxes { inbox.partitionsGrew(ends) }
+        for inbox in inboxes { inbox.partitionsGrew(growth) }
         if wasSilent { signal.raise() }
     }
 
@@ -168,11 +168,11 @@ final class LogBulletin: Sendable {
             return
         }
         guard let topic = Int16(notification.channel.dropFirst("log_".count)) else { return }
-        let ends = notification.payload.split(separator: " ").compactMap { pair -> (topic: Int16, partition: Int, end: Int64)? in
+        let growth = notification.payload.split(separator: " ").compactMap { pair -> Growth? in
             let parts = pair.split(separator: ":")
             guard parts.count == 2, let partition = Int(parts[0]), let end = Int64(parts[1]) else { return nil }
-            return (topic, partition, end)
+            return Growth(ConsumerInbox.Key(topic: topic, partition: partition), to: end)
         }
-        for inbox in inboxes { inbox.partitionsGrew(ends) }
+        for inbox in inboxes { inbox.partitionsGrew(growth) }
     }
 }

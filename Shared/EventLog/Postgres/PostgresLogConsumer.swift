@@ -73,7 +73,7 @@ final class PostgresLogConsumer: LogConsumer, @unchecked Sendable {
 
     private func takeNews() -> Bool {
         let news = inbox.take()
-        for (key, end) in news.ends { followed.grew(key, to: end) }
+        for growth in news.growth.values { followed.take(growth) }
         if news.mustLook { lookAt = .now }
         if news.hasGroupChanged { membership?.attendSoon() }
         return news.isWoken
@@ -96,6 +96,7 @@ final class PostgresLogConsumer: LogConsumer, @unchecked Sendable {
                 lookAt = .now
                 membership?.attendSoon()
                 // What was read before the server went away must be looked at again.
+                if !isFirst { followed.distrust() }
                 if !isFirst, !followed.isEmpty { return followed.partitions.map { .interrupted($0) } }
             }
             let now = ContinuousClock.now
