@@ -167,8 +167,10 @@ struct JSONParser {
                 guard word.isPlainASCII else { break }
                 index += 8
             }
-            while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {
-                high |= bytes[index]
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+                high |= byte
                 index += 1
             }
             return index

@@ -19,16 +19,22 @@ extension ServiceTests {
 
         private let alice = IdentityScene.subject(1)
 
-        /// Rows of users and identifiers that `body` looked at.
+        /// Rows of users and identifiers that this connection has looked at and not reported yet.
+        private func lookedAt() throws -> Int {
+            try connection.query(
+                """
+                SELECT sum(seq_tup_read + idx_tup_fetch)::int8 FROM pg_stat_xact_user_tables
+                WHERE schemaname = 'identity' AND relname IN ('users', 'identifiers')
+                """
+            ).column(Int.self)[0]
+        }
+
+        /// How many rows `body` looks at.
         private func looked(_ body: (PostgresConnection) throws -> Void) throws -> Int {
             try connection.transaction { connection in
+                let before = try lookedAt()
                 try body(connection)
-                return try connection.query(
-                    """
-                    SELECT sum(seq_tup_read + idx_tup_fetch)::int8 FROM pg_stat_xact_user_tables
-                    WHERE schemaname = 'identity' AND relname IN ('users', 'identifiers')
-                    """
-                ).column(Int.self)[0]
+                return try lookedAt() - before
             }
         }
 

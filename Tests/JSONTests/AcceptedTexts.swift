@@ -77,4 +77,28 @@ import Testing
         #expect(value["o"]?["k"]?.isNull == true && value["o"]?["none"] == nil)
         #expect(value["s"]?["x"] == nil && value["a"]?["0"] == nil)
     }
+
+    /// Strings are read several bytes at a time; what ends them, or must be looked at, may stand anywhere.
+    @Test(arguments: 0..<36) func `what matters in a string is seen wherever it stands`(place: Int) throws {
+        let before = String(repeating: "a", count: place)
+        let after = String(repeating: "b", count: 20)
+        for (written, read) in [
+            ("\\\"", "\""), ("\\\\", "\\"), ("\\n", "\n"), ("é", "é"), ("\u{10ffff}", "\u{10ffff}"), ("\u{7f}", "\u{7f}"),
+            (" ", " "),
+        ] {
+            #expect(try JSON.parse("\"\(before)\(written)\(after)\"").string == before + read + after)
+        }
+        #expect(try JSON.parse("[\"\(before)\",\"\(after)\"]") == [.string(before), .string(after)])
+        for byte in UInt8(0)..<0x20 {
+            let text = Array("\"\(before)".utf8) + [byte] + Array("\(after)\"".utf8)
+            let error = #expect(throws: JSONError.self) { try JSON.parse(text) }
+            #expect(error?.reason == .controlCharacter && error?.offset == place + 1)
+        }
+        for byte in [0x80, 0xff] as [UInt8] {
+            let error = #expect(throws: JSONError.self) {
+                try JSON.parse(Array("\"\(before)".utf8) + [byte] + Array("\(after)\"".utf8))
+            }
+            #expect(error?.reason == .invalidUTF8 && error?.offset == place + 1)
+        }
+    }
 }

@@ -39,4 +39,16 @@ import Testing
         #expect(["a": 1, "b": 2] as JSON != ["a": 1, "c": 2])
         #expect(["a": nil] as JSON != [:])
     }
+
+    @Test func `names are the same only if their bytes are`() throws {
+        // U+212B and U+00C5 are the same character to Swift, written in other bytes.
+        let text = #"{"\u00e9":1,"e\u0301":2,"\u212b":3,"\u00c5":4,"e":5,"":6}"#
+        let object = try #require(try JSON.parse(text).object)
+        for (name, value) in [("\u{e9}", 1), ("e\u{301}", 2), ("\u{212b}", 3), ("\u{c5}", 4), ("e", 5), ("", 6)]
+            as [(String, Int64)]
+        {
+            #expect(object[name] == .integer(value))
+        }
+        #expect(object.count == 6)
+    }
 }

@@ -167,4 +167,30 @@ import Testing
             )
             .column(String.self) == ["identity.events", "keys", "notifier.events", "verification.events"])
     }
+
+    /// What a process appends its consumers get without a look at the tables, and only where nothing of others lies in between.
+    @Test func `is read in one order, whoever appends`() throws {
+        try PostgresLog.provision(configuration, partitions: 1)
+        let logs = [PostgresLog(configuration), PostgresLog(configuration)]
+        let writers = try logs.enumerated().map { try $1.writer("writer \($0)") }
+        let readers = try logs.enumerated().map { try $1.reader("reader \($0)") }
+        for reader in readers { reader.consumer.follow(Self.replies, from: 0) }
+        var expected: [String] = []
+        for round in 0..<60 {
+            // Runs of one process, and single records of both in turn.
+            let writer = writers[round < 30 ? round / 10 % 2 : round % 2]
+            let texts = (0...(round % 3)).map { "\(round) \($0)" }
+            try writer.append(texts.map { OutgoingRecord($0, to: Self.replies) })
+            expected += texts
+            if round % 4 != 0 { try readers[round % 2].poll(timeout: .zero) }
+        }
+        for reader in readers {
+            try reader.poll { $0.count(Self.replies) >= expected.count }
+            let records = reader.records[Self.replies] ?? []
+            #expect(records.map(\.text) == expected)
+            #expect(records.map(\.offset) == Array(0..<Int64(expected.count)))
+            #expect(reader.outOfRange.isEmpty && reader.interrupted.isEmpty)
+        }
+        #expect(readers[0].records == readers[1].records)
+    }
 }

@@ -133,7 +133,8 @@ public final class PostgresLog: EventLog {
 extension PostgresLog.Configuration {
     /// A connection for one of the log's own tasks.
     func connection(_ task: String, settings: [String: String] = [:]) -> PostgresConnection.Configuration {
-        var configuration = PostgresConnection.Configuration(connectionString, applicationName: "latchkey log: \(task)").goingByKeys
+        let plain = PostgresConnection.Configuration(connectionString, applicationName: "latchkey log: \(task)")
+        var configuration = plain.goingByKeys
         configuration.connectTimeout = .seconds(2)
         configuration.statementTimeout = patience
         configuration.settings.merge(settings) { $1 }
