@@ -67,9 +67,9 @@ public enum Base64URL {
             let sextets = sextets(tail)
             faults |= sextets
             if let out { write(sextets, to: out + 12 * whole) }
-            // Bits left over in the last character.
+            // Bits left over in the last character make it negative.
             let unused: Int8 = [0, 0, 0b1111, 0b11][text.count % 4]
-            if sextets[rest - 1] & unused != 0 { return false }
+            faults[0] |= -(sextets[rest - 1] & unused)
         }
         return faults.min() >= 0
     }

@@ -43,7 +43,8 @@ struct JSONParser {
             depth -= 1
             return JSONObject()
         }
-        var object = JSONObject(capacity: 8)
+        // Small ones are many, and lie in others.
+        var object = JSONObject(capacity: depth == 1 ? 8 : 2)
         while true {
             skipWhitespace()
             let start = index
@@ -276,7 +277,8 @@ extension UInt64 {
     fileprivate var isPlainASCII: Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops = ones &* 0x80
-        /// The top bits of bytes that are less than `limit`, if no byte has its own; beyond the first of them it may say too much.
+        /// The top bits of bytes that are less than `limit`, if no byte has its own; beyond the first of them it may say too
+        /// much.
         func less(_ word: UInt64, than limit: UInt64) -> UInt64 { (word &- ones &* limit) & ~word & tops }
         let found = less(self, than: 0x20) | less(self ^ ones &* 0x22, than: 1) | less(self ^ ones &* 0x5c, than: 1)
         return (found | self) & tops == 0

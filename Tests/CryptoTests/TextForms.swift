@@ -1,5 +1,6 @@
-import Crypto
 import Testing
+
+@testable import Crypto
 
 @Suite struct TextForms {
     /// RFC 4648, section 10, without padding; and the two characters in which the alphabets differ.
@@ -43,6 +44,23 @@ import Testing
         #expect(Base64URL.decode(base64) == bytes)
         #expect(base64.utf8.count == (count * 4 + 2) / 3)
         #expect(Hex.decode(Hex.encode(bytes)) == bytes)
+    }
+
+    /// Texts are read sixteen characters at a time.
+    @Test(arguments: 0..<41) func `a character that is none is seen wherever it stands`(place: Int) {
+        let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        // The last character of 42 and 43 stays an A: others may leave bits over.
+        for count in [40, 42, 43] where place < count - 1 {
+            for byte in UInt8.min...UInt8.max {
+                var text = [UInt8](repeating: UInt8(ascii: "A"), count: count)
+                text[place] = byte
+                let bytes = Base64URL.decode(text)
+                #expect((bytes != nil) == alphabet.contains(byte), "\(byte) at \(place) of \(count)")
+                if let bytes { #expect(Base64URL.encode(bytes) == String(decoding: text, as: UTF8.self)) }
+                guard byte < 0x80 else { continue }
+                #expect(Base64URL.count(of: String(decoding: text, as: UTF8.self)[...]) == bytes?.count)
+            }
+        }
     }
 
     /// Every text of two and three characters: accepted if and only if it is the text of what it decodes to.

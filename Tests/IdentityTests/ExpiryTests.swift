@@ -63,6 +63,31 @@ extension ServiceTests {
             instance.stop()
         }
 
+        @Test func `a session that expires days late leaves no row, whatever happened in that minute before`() async throws {
+            let first = scene.start()
+            let key = try makeKey()
+            _ = try await onboarding(key)
+            first.stop()
+            scene.clock.advance(by: .days(3))
+            let instance = scene.start()
+            // Another event of the partition has its rows looked through.
+            let neighbour = (2...200).map(IdentityScene.subject).first {
+                IdentityScene.partition(of: $0) == IdentityScene.partition(of: alice)
+            }
+            let before = scene.replies.count
+            scene.confirm(try #require(neighbour), replyTo: scene.address)
+            #expect(try await waitUntil { scene.replies.count == before + 1 })
+            let expiry = OnboardingExpiry(
+                instance.driver, database: IdentityScene.configuration(of: scene.database), interval: .milliseconds(20),
+                logger: Logger(service: "identity", sink: LogRecorder()))
+            let running = Task { try await expiry.run() }
+            #expect(try await waitUntil { try fate(of: key) == "expired" })
+            #expect(try texts().isEmpty)
+            running.cancel()
+            _ = try await running.value
+            instance.stop()
+        }
+
         @Test func `a session that is superseded loses its key, one that is completed leaves it to its user`() async throws {
             let instance = scene.start()
             let (old, new) = (try makeKey(), try makeKey())

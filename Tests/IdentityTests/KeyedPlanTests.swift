@@ -41,8 +41,8 @@ extension ServiceTests {
         private func insertUsers(_ count: Int) throws {
             try connection.query(
                 """
-                INSERT INTO identity.users (id, home, partition, created_at, credential_version, proven, disabled, groups, data_key,
-                    password_hash, profile_version)
+                INSERT INTO identity.users (id, home, partition, created_at, credential_version, proven, disabled, groups,
+                    data_key, password_hash, profile_version)
                 SELECT gen_random_uuid(), decode(lpad(to_hex(n), 12, '0'), 'hex'), 0, now(), 0, false, false, '{}',
                     gen_random_uuid(), '\\x00', 0
                 FROM generate_series(1, \(count)) AS n
@@ -77,6 +77,7 @@ extension ServiceTests {
             try expectFewRows("a check") { _ = try directory.look(up: request, at: Timestamp(milliseconds: 0), over: $0) }
         }
 
+        /// The view, and the shape of what `PostgresAccounts` asks it.
         @Test func `accounts that the gateway asks for are found by their keys`() throws {
             try expectFewRows("the gateway") {
                 _ = try $0.query(

@@ -168,7 +168,7 @@ import Testing
             .column(String.self) == ["identity.events", "keys", "notifier.events", "verification.events"])
     }
 
-    /// What a process appends its consumers get without a look at the tables, and only where nothing of others lies in between.
+    /// What a process appends its own consumers are handed, and those of others fetch: both get the same records.
     @Test func `is read in one order, whoever appends`() throws {
         try PostgresLog.provision(configuration, partitions: 1)
         let logs = [PostgresLog(configuration), PostgresLog(configuration)]
@@ -180,7 +180,9 @@ import Testing
             // Runs of one process, and single records of both in turn.
             let writer = writers[round < 30 ? round / 10 % 2 : round % 2]
             let texts = (0...(round % 3)).map { "\(round) \($0)" }
-            try writer.append(texts.map { OutgoingRecord($0, to: Self.replies) })
+            let headers = [Header("ce_id", ""), Header("grün", "x"), Header("ce_id", [0, 255]), Header("", "")]
+            try writer.append(
+                texts.map { OutgoingRecord(partition: Self.replies, key: [], headers: headers, value: Array($0.utf8)) })
             expected += texts
             if round % 4 != 0 { try readers[round % 2].poll(timeout: .zero) }
         }

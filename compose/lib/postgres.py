@@ -113,8 +113,7 @@ class Postgres:
 
     @property
     def command(self):
-        # As the services do of themselves: who has something to do waits for its turn, and does not interrupt what runs.
-        return self.prefix, ["chrt", "--batch", "0", self.program("postgres"), "-D", self.state.postgres]
+        return self.prefix, [*waiting_for_its_turn(), self.program("postgres"), "-D", self.state.postgres]
 
     def postmaster(self):
         """Process id and state (`ready`, `starting`, …) from the lock file, or None where nobody runs on the data."""
@@ -193,6 +192,17 @@ def run_as_owner(owner_of_data, folder):
             return base + attempt
     reason = f"user {owner_of_data.pw_name} cannot enter {os.path.dirname(folder)}; choose another LATCHKEY_STATE"
     raise Problem(f"Postgres will not start: {reason}")
+
+
+def waiting_for_its_turn():
+    """The words before a command by which, as the services do of themselves, it does not interrupt what runs on a busy
+    processor. None where the machine does not allow that."""
+    words = ["chrt", "--batch", "0"]
+    try:
+        allowed = subprocess.run([*words, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return []
+    return words if allowed else []
 
 
 def runs_postgres(pid):

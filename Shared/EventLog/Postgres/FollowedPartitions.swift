@@ -10,6 +10,8 @@ struct FollowedPartitions {
         var position: Int64
         /// Records from `position` on that this process has appended itself, to be delivered next.
         var handed: [Record] = []
+        /// The table was looked at since it is followed: what is handed over follows upon what stands there.
+        var isKnown = false
         /// There may be more than was read.
         var isSuspect = true
         /// That the partition ends at `position` was told.
@@ -39,8 +41,8 @@ struct FollowedPartitions {
         guard var entry = following[growth.key] else { return }
         let next = entry.handed.last.map { $0.offset + 1 } ?? entry.position
         guard growth.end > next else { return }
-        if let first = growth.records.first?.offset, first <= next {
-            entry.handed += growth.records.dropFirst(Int(next - first))
+        if entry.isKnown, growth.records.first?.offset == next {
+            entry.handed += growth.records
         } else {
             entry.isSuspect = true
         }
@@ -49,7 +51,10 @@ struct FollowedPartitions {
 
     /// What was handed over may have been lost with the server: the log says what stands there.
     mutating func distrust() {
-        for key in following.keys { following[key]?.handed = [] }
+        for key in following.keys {
+            following[key]?.handed = []
+            following[key]?.isKnown = false
+        }
         suspectAll()
     }
 
@@ -145,6 +150,9 @@ struct FollowedPartitions {
                 entry.hasToldEnd = false
                 events.append(.records(entry.partition, records))
             }
+            entry.isKnown = true
+            // What was appended before this look is in the table, or was lost with a server.
+            if let last = entry.handed.last, last.offset >= end { entry.handed = [] }
             if entry.position == end {
                 entry.isSuspect = false
                 if !entry.hasToldEnd { events.append(.reachedEnd(entry.partition, end: end)) }

@@ -20,9 +20,7 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         /// Where the projection is known to stand, and the connection, by number, over which that was seen or written.
         var projected: [Int: ChainPosition] = [:]
         var connects = 0
-        /// Of the rows of the tables, and of what is remembered of commands.
         var sweeps = Sweeps()
-        var outcomeSweeps = Sweeps()
     }
 
     public let tables: Tables
@@ -44,6 +42,7 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             state.generation = try rows[0].column(Int64.self).first
             let checkpoints = try Self.checkpoints(in: rows[1])
             for partition in partitions { state.projected[partition] = checkpoints[partition]?.position }
+            state.sweeps.forget(partitions)
             return checkpoints
         }
     }
@@ -56,7 +55,7 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
         for (partition, known) in state.projected {
             guard let position = stored[partition]?.position, position.head.sequence >= known.head.sequence else {
                 state.projected = [:]
-                (state.sweeps, state.outcomeSweeps) = (Sweeps(), Sweeps())
+                state.sweeps = Sweeps()
                 return true
             }
         }
@@ -103,26 +102,20 @@ public final class PostgresProjectionStore<Tables: ProjectionTables>: Projection
             return ProjectionStatements.Step(partition: partition, from: batch?.from, to: batch?.to)
         }
         var times: [Int: Timestamp] = [:]
-        var appended: [Int: Timestamp] = [:]
-        for event in events {
-            appended[event.envelope.partition.partition] = event.envelope.appended
-            if event.event != nil { times[event.envelope.partition.partition] = event.envelope.time }
-        }
+        for event in events { times[event.envelope.partition.partition] = event.envelope.time }
         return try run { state throws(PostgresError) in
             let due = state.sweeps.due(by: times)
-            let outcomesDue = state.outcomeSweeps.due(by: appended)
             var changes = statements.advance(steps, in: state.generation ?? 0)
             changes += tables.writing(events, where: statements.passed)
             changes.append(
                 statements.remember(StoredOutcome.told(by: events.map { ($0.event, $0.envelope) }, of: tables.domain)))
-            if !due.isEmpty { changes += tables.housekeeping(at: due, where: statements.passed) }
-            if !outcomesDue.isEmpty { changes.append(statements.forget(at: outcomesDue)) }
+            if !due.isEmpty { changes += tables.housekeeping(at: due, where: statements.passed) + [statements.forget(at: due)] }
             let rows = try state.session.connection().batch(
                 changes + [statements.generation, statements.passedPartitions(of: partitions)])
             state.generation = try rows[rows.count - 2].column(Int64.self).first
             let passed = Set(try rows[rows.count - 1].column(Int.self))
-            state.sweeps.note(due.filter { passed.contains($0.key) })
-            state.outcomeSweeps.note(outcomesDue.filter { passed.contains($0.key) })
+            state.sweeps.note(due)
+            state.sweeps.forget(partitions.filter { !passed.contains($0) })
             // The checkpoints as they stood before, under the lock that held them.
             let stored = try Self.checkpoints(in: rows[ProjectionStatements.lockedCheckpoints])
             for partition in partitions {

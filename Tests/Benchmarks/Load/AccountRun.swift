@@ -140,6 +140,8 @@ struct AccountRun {
         case .reset:
             guard let account = accounts.popFirst() else { return }
             resets[account, default: 0] += 1
+            // A code from before is not the one that counts.
+            early[account] = nil
             places[index].account = account
             ask(index, .forgot, AccountRequests.forgot(account, from: take()))
         }

@@ -55,6 +55,16 @@ extension HomeWriter {
         """
     }
 
+    /// Drops those that ended so late that there is nothing to keep them for: the look through for their minute may have been.
+    func dropIfOver(_ ends: [At<HomeChanges.OnboardingEnd>]) -> SQL {
+        """
+        DELETE FROM \(unsafe: schema).onboarding_sessions AS session
+        USING unnest(\(ids(ends.map(\.row.id))),
+            \(times(ends.map { $0.place.time.startOfMinute - Keeping.onboarding }))) AS batch(id, time)
+        WHERE session.id = batch.id AND session.expires_at < batch.time AND session.partition IN \(passed)
+        """
+    }
+
     func insertOnboarding(_ started: [At<OnboardingStarted>]) -> SQL {
         let data = started.map(\.row.data)
         return """

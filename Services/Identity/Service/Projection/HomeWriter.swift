@@ -18,7 +18,7 @@ struct HomeWriter: Sendable {
             some(changes.identifierStamps, stampIdentifiers), some(changes.onboardingStamps, stampOnboarding),
             some(changes.flags, keepFlags), some(changes.usedFlags, useFlags), some(changes.droppedFlags, dropFlags),
             some(changes.onboardingEnds, endOnboarding), some(changes.onboardingEnds, destroyKeys),
-            some(changes.onboarding, insertOnboarding), some(changes.notices, notice),
+            some(changes.onboardingEnds, dropIfOver), some(changes.onboarding, insertOnboarding), some(changes.notices, notice),
             some(changes.users, insertUsers), some(changes.users, insertIdentifiers), some(changes.completions, complete),
             some(changes.ended, endSessions), some(changes.droppedDevices, dropDevices),
             some(changes.sessions, insertSessions), some(changes.refreshes, refresh), some(changes.failedChecks, countChecks),

@@ -16,12 +16,10 @@ struct PartitionRecords: Sendable {
     private var recentLimit = 1_000
     /// Rows in memory, more or less.
     private(set) var rows = 0
-    /// Of the last event that means something to the domain.
+    /// The time of the last event.
     private var lastTime: Timestamp?
     /// By which it is decided what is over.
     var sweepTime: Timestamp? { lastTime?.startOfMinute }
-    /// The last event.
-    private(set) var last: EventEnvelope?
 
     init(partition: Int, domain: IdentityPartition) {
         self.partition = partition
@@ -57,10 +55,9 @@ struct PartitionRecords: Sendable {
     }
 
     mutating func apply(_ event: IdentityEvent?, _ envelope: EventEnvelope) {
-        last = envelope
+        lastTime = envelope.time
         if envelope.remember > .zero || !envelope.refused.isEmpty { remember(event, envelope) }
         guard let event else { return }
-        lastTime = envelope.time
         let home = domain.key(of: event)
         var changes = HomeChanges()
         changes.add(event, HomeChanges.Place(home: home, partition: partition, time: envelope.time))
@@ -79,14 +76,14 @@ struct PartitionRecords: Sendable {
     private mutating func remember(_ event: IdentityEvent?, _ envelope: EventEnvelope) {
         recent.append((event, envelope))
         guard recent.count > recentLimit else { return }
-        recent.removeAll { $0.envelope.isForgotten(at: envelope.appended.startOfMinute) }
+        recent.removeAll { $0.envelope.isForgotten(at: envelope.time.startOfMinute) }
         recentLimit = max(1_000, recent.count * 2)
     }
 
     /// What became of commands that may come again.
     var outcomes: [StoredOutcome] {
-        guard let last else { return [] }
-        return StoredOutcome.told(by: recent, of: domain).filter { $0.until >= last.appended.startOfMinute }
+        guard let sweepTime else { return [] }
+        return StoredOutcome.told(by: recent, of: domain).filter { $0.until >= sweepTime }
     }
 
     /// Drops what is of no more use.

@@ -47,7 +47,7 @@ final class ReplayLoad: Sendable {
             state.waiting = ends.filter { $0.value > checkpoints[$0.key]?.offset ?? 0 }.map(\.key).sorted().reversed()
             state.done = 0
         }
-        let workers = (0..<threads).map { number in
+        let workers = (0..<min(threads, state.withLock { $0.waiting.count })).map { number in
             WorkerThread(name: "replay \(number)", stackSize: 8 << 20) { [self] stop in
                 do {
                     try replayWaiting(from: checkpoints, upTo: ends)

@@ -132,17 +132,18 @@ struct ShadowStore: Sendable {
         }
         let outcomes = records.outcomes
         if !outcomes.isEmpty { changes.append(schema.statements.remember(outcomes)) }
-        if let last = records.last {
-            changes.append(schema.statements.forget(at: [records.partition: last.appended.startOfMinute]))
-        }
-        if isIndexed, let time = records.sweepTime {
-            let writer = HomeWriter(schema: schema.name, keySchema: keySchema, passed: schema.statements.passed)
-            changes += writer.housekeeping(at: [records.partition: time])
+        if let time = records.sweepTime {
+            changes.append(schema.statements.forget(at: [records.partition: time]))
+            if isIndexed {
+                let writer = HomeWriter(schema: schema.name, keySchema: keySchema, passed: schema.statements.passed)
+                changes += writer.housekeeping(at: [records.partition: time])
+            }
         }
         return changes
     }
 
-    /// Copies the rows of all homes, which are gone through once: what comes together of a table is copied as soon as it is worth it.
+    /// Copies the rows of all homes, which are gone through once: what comes together of a table is copied as soon as it is
+    /// worth it.
     private func copy(_ records: PartitionRecords, over connection: PostgresConnection) throws(PostgresError) {
         var gathered = ShadowSchema.homes.map { CopyRows(columns: $0.allColumns.count) }
         func flush(_ table: Int) throws(PostgresError) {
