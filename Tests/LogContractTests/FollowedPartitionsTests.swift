@@ -9,13 +9,14 @@ import Testing
 @Suite struct `A partition that is followed in Postgres` {
     private static let partition = TopicPartition(.replies, 0)
 
+    private let database: TestDatabase
     private let log: PostgresLog
     private let writer: Writer
     private let key: ConsumerInbox.Key
     private let connection: PostgresConnection
 
     init() throws {
-        let database = try TestDatabase.create()
+        database = try TestDatabase.create()
         let configuration = PostgresLog.Configuration.hasty(database)
         try PostgresLog.provision(configuration, partitions: 1)
         log = PostgresLog(configuration)
