@@ -8,7 +8,7 @@ import Runtime
 enum Gateway {
     static func main() {
         let program = ServiceProgram<GatewayConfiguration>(
-            "gateway", "The HTTP interface of Latchkey.", subcommands: [migrate]
+            "gateway", "The HTTP interface of Latchkey.", subcommands: [migrate], waitsForTurn: false
         ) { configuration, context in
             let common = configuration.common
             let log = ConfiguredLog.make(common)

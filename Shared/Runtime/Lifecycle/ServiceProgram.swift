@@ -49,16 +49,21 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
     public let name: String
     public let summary: String
     public let subcommands: [Subcommand<Configuration>]
+    private let waitsForTurn: Bool
     private let build: @Sendable (Configuration, ServiceContext) async throws -> [any Component]
 
-    /// - Parameter build: puts the service together, in the order of dependencies. What it throws ends the process.
+    /// - Parameters:
+    ///   - waitsForTurn: whether it leaves a busy processor to what runs there; not for one that many small requests keep busy,
+    ///     each of which would wait.
+    ///   - build: puts the service together, in the order of dependencies. What it throws ends the process.
     public init(
-        _ name: String, _ summary: String, subcommands: [Subcommand<Configuration>] = [],
+        _ name: String, _ summary: String, subcommands: [Subcommand<Configuration>] = [], waitsForTurn: Bool = true,
         build: @escaping @Sendable (Configuration, ServiceContext) async throws -> [any Component]
     ) {
         self.name = name
         self.summary = summary
         self.subcommands = subcommands
+        self.waitsForTurn = waitsForTurn
         self.build = build
     }
 
@@ -94,7 +99,7 @@ public struct ServiceProgram<Configuration: ServiceConfiguration>: Sendable {
         _ signals: TerminationSignals, dispensable: Set<String> = [],
         _ body: @escaping @Sendable (Configuration, ServiceContext, AsyncStream<Void>) async throws -> Int32
     ) -> Never {
-        Scheduling.waitForTurn()
+        if waitsForTurn { Scheduling.waitForTurn() }
         let loaded: Loaded<Configuration>
         do {
             loaded = try Configuration.load(from: .ofProcess(), dispensable: dispensable)
