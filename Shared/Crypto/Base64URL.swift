@@ -41,7 +41,7 @@ public enum Base64URL {
         return text.withUTF8 { read($0, to: nil) ? count(of: $0) : nil }
     }
 
-    private static func count(of text: UnsafeBufferPointer<UInt8>) -> Int { text.count / 4 * 3 + [0, 0, 1, 2][text.count % 4] }
+    private static func count(of text: UnsafeBufferPointer<UInt8>) -> Int { text.count * 3 / 4 }
 
     /// What is written at once may be so much longer than what a text stands for.
     private static let spare = 16

@@ -67,14 +67,13 @@ extension AppendLane {
         /// What stands in the log now.
         var growth: [Growth] {
             var records = [[Record]](repeating: [], count: keys.count)
-            for (entry, place) in zip(entries, places) {
+            for (number, place) in places.enumerated() {
                 guard let place else { continue }
-                let group = Int(place.group) - 1
-                records[group].append(
+                let (record, appended) = (entries[number].record, appended(number))
+                records[Int(place.group) - 1].append(
                     Record(
-                        partition: entry.record.partition, offset: firstOffsets[group] + Int64(place.number),
-                        time: Timestamp(milliseconds: times[group]), key: entry.record.key, headers: entry.record.headers,
-                        value: entry.record.value))
+                        partition: record.partition, offset: appended.offset, time: appended.time, key: record.key,
+                        headers: record.headers, value: record.value))
             }
             return keys.indices.map { Growth(keys[$0], to: firstOffsets[$0] + Int64(counts[$0]), by: records[$0]) }
         }

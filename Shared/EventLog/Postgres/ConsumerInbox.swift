@@ -44,11 +44,7 @@ final class ConsumerInbox: Sendable {
     func partitionsGrew(_ growth: [Growth]) {
         leave { state in
             for new in growth where state.followed.contains(new.key) {
-                guard let known = state.news.growth[new.key] else {
-                    state.news.growth[new.key] = new
-                    continue
-                }
-                state.news.growth[new.key] = known.followed(by: new)
+                state.news.growth[new.key] = state.news.growth[new.key]?.followed(by: new) ?? new
             }
         }
     }

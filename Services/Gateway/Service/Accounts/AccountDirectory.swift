@@ -13,6 +13,7 @@ public struct PostgresAccounts: AccountDirectory {
 
     public init(_ pool: PostgresPool) {
         batcher = Batcher(limit: 512) { subjects in
+            // Each identifier for itself, as users are in `PostgresUserVersions`.
             let rows = try await pool.query(
                 """
                 SELECT account.* FROM unnest(\(Array(Set(subjects.map(\.bytes))))) AS wanted (subject) CROSS JOIN LATERAL (

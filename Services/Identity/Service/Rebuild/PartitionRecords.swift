@@ -16,10 +16,8 @@ struct PartitionRecords: Sendable {
     private var recentLimit = 1_000
     /// Rows in memory, more or less.
     private(set) var rows = 0
-    /// The time of the last event.
-    private var lastTime: Timestamp?
-    /// By which it is decided what is over.
-    var sweepTime: Timestamp? { lastTime?.startOfMinute }
+    /// The minute of the last event, by which it is decided what is over.
+    private(set) var sweepTime: Timestamp?
 
     init(partition: Int, domain: IdentityPartition) {
         self.partition = partition
@@ -55,7 +53,7 @@ struct PartitionRecords: Sendable {
     }
 
     mutating func apply(_ event: IdentityEvent?, _ envelope: EventEnvelope) {
-        lastTime = envelope.time
+        sweepTime = envelope.time.startOfMinute
         if envelope.remember > .zero || !envelope.refused.isEmpty { remember(event, envelope) }
         guard let event else { return }
         let home = domain.key(of: event)
