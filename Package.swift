@@ -63,12 +63,14 @@ let package = Package(
         system("CKafka", pkgConfig: "rdkafka", apt: "librdkafka-dev"),
         .target(
             name: "CListedPasswords", path: "Shared/C/CListedPasswords", exclude: ["LICENSE.zxcvbn", "passwords.txt"]),
+        .target(name: "CLentMemory", path: "Shared/C/CLentMemory"),
         .target(name: "CPhoneNumber", path: "Shared/C/CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
 
         // What the services share.
         library("JSON", "Shared/JSON", [], settings: inlined),
         library("SeededRandom", "Shared/SeededRandom", []),
-        library("Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt"], settings: inlined),
+        library(
+            "Crypto", "Shared/Crypto", ["JSON", "COpenSSL", "CSodium", "CArgon2", "CCrypt", "CLentMemory"], settings: inlined),
         library("EventSchema", "Shared/EventSchema/Schema", ["JSON", "Crypto"], settings: inlined),
         library("Identifiers", "Shared/EventSchema/Identifiers", ["EventSchema", "CIDN2", "CPhoneNumber"]),
         library("EventLog", "Shared/EventLog/Core", ["JSON", "Crypto", "EventSchema"], settings: inlined),
@@ -235,7 +237,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "limit-kafka", dependencies: ["CMeasurement"], path: "\(folder)/Limits/Kafka",
             linkerSettings: [.linkedLibrary("rdkafka")]),
         .executableTarget(
-            name: "limit-argon2", dependencies: ["CMeasurement", "CSodium"], path: "\(folder)/Limits/Argon2"),
+            name: "limit-argon2", dependencies: ["CLentMemory", "CMeasurement", "CSodium"], path: "\(folder)/Limits/Argon2"),
         .executableTarget(
             name: "limit-postgres", dependencies: ["CMeasurement", "CPostgres"], path: "\(folder)/Limits/Postgres"),
     ]

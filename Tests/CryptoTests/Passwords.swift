@@ -39,6 +39,38 @@ import Testing
         #expect(one == other)
     }
 
+    @Test func `hashes that are made at once, at two costs, do not disturb each other`() async throws {
+        let parameters = [Argon2.Parameters(memory: 256, passes: 1), Argon2.Parameters(memory: 1_025, passes: 2)]
+        let expected = parameters.map {
+            Argon2.withReference(Array("password".utf8), salt: [UInt8](0..<16), $0, count: 32, secret: [], associated: [])
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    let hash = Argon2.hash(
+                        Array("password".utf8), salt: [UInt8](0..<16), parameters[index / 3 % 2], count: 32)
+                    #expect(hash != nil && hash == expected[index / 3 % 2])
+                }
+            }
+        }
+    }
+
+    @Test func `memory is kept for as many hashes as were made at once, of the last size, and given back when it is idle`() {
+        let memory = HashMemory()
+        memory.lend(65_536) { memory.lend(65_536) {} }
+        #expect(memory.waiting == 2 * 65_536)
+        memory.lend(65_536) { #expect(memory.waiting == 65_536) }
+        memory.lend(131_072) { #expect(memory.waiting == 0) }
+        #expect(memory.waiting == 131_072)
+        // What comes back in a size that nobody wants any more is not kept.
+        memory.lend(65_536) { memory.lend(131_072) {} }
+        #expect(memory.waiting == 131_072)
+        memory.release(unusedFor: .seconds(3_600))
+        #expect(memory.waiting == 131_072)
+        memory.release(unusedFor: .zero)
+        #expect(memory.waiting == 0)
+    }
+
     // MARK: New hashes
 
     private static let cheap = Argon2Settings(memory: 64, passes: 1)

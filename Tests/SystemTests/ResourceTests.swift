@@ -26,5 +26,27 @@ extension SystemTests {
             #expect(took < .seconds(8))
             try await system.end()
         }
+
+        /// A hash takes 19 MiB, 4,864 pages. Memory that is new each time takes nearly as long as the hash.
+        @Test func `passwords are hashed in memory that is there`() async throws {
+            let system = try await LatchkeySystem.started()
+            let visitor = Visitor(system)
+            #expect(try await visitor.register().status == 201)
+            #expect(try await visitor.logIn().isSuccess)
+            let identity = try #require(try await system.member("identity")?.pid)
+            let before = try Self.pageFaults(of: identity)
+            for _ in 0..<4 { #expect(try await visitor.logIn().isSuccess) }
+            let faults = try Self.pageFaults(of: identity) - before
+            print("page faults of four logins: \(faults)")
+            #expect(faults < 4_864)
+            try await system.end()
+        }
+
+        /// Those that needed no disk (proc(5), `minflt`).
+        private static func pageFaults(of process: Int32) throws -> Int {
+            let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            let fields = try #require(line.split(separator: ")").last).split(separator: " ")
+            return try #require(Int(fields[7]))
+        }
     }
 }

@@ -27,14 +27,19 @@ COMMIT = "INSERT INTO public.commits VALUES (convert_to(repeat('v', 400), 'UTF8'
 
 
 def take(system, programs, connections, seconds):
-    """Limits by name: `server`, `log`, `hash` (each count, seconds, p50 and p99 in microseconds), `commits` (per second)."""
+    """Limits by name: `server`, `log`, `hash`, `kept hash` (each count, seconds, p50 and p99 in microseconds), `commits` (per second)."""
     database = Database(system)
     return {
         "server": server(programs, connections, seconds),
         "log": round_trips(system, database, programs, connections, seconds),
-        "hash": json.loads(run([os.path.join(programs, "limit-argon2"), *HASH, str(seconds)])),
+        "hash": hashes(programs, seconds),
+        "kept hash": hashes(programs, seconds, "kept"),
         "commits": database.commits(connections, seconds),
     }
+
+
+def hashes(programs, seconds, *memory):
+    return json.loads(run([os.path.join(programs, "limit-argon2"), *HASH, str(seconds), *memory]))
 
 
 def server(programs, connections, seconds):

@@ -17,6 +17,9 @@ enum Argon2 {
         var memory: UInt32
         var passes: UInt32
         var lanes: UInt32 = 1
+
+        /// Bytes: a multiple of four blocks of 1 KiB for each lane (RFC 9106, section 3.2).
+        var usedMemory: Int { Int(memory / (4 * lanes) * (4 * lanes)) * 1_024 }
     }
 
     /// One thread does all lanes. `nil` for parameters that are out of the RFC's ranges, and when there is no memory.
@@ -39,10 +42,11 @@ enum Argon2 {
             password.withUnsafeBytes { password in
                 withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1) { nothing in
                     let start = password.assumingMemoryBound(to: CChar.self).baseAddress ?? UnsafePointer(nothing.baseAddress!)
-                    isDone =
+                    isDone = HashMemory.shared.lend(parameters.usedMemory) {
                         crypto_pwhash_argon2id(
                             buffer.baseAddress!, UInt64(count), start, UInt64(password.count), salt, UInt64(parameters.passes),
                             Int(parameters.memory) * 1_024, crypto_pwhash_alg_argon2id13()) == 0
+                    }
                 }
             }
             initialized = isDone ? count : 0

@@ -32,6 +32,8 @@ struct CheckSession {
 
     /// More than can be hashed within a budget: what waits behind it would wait in vain.
     private static let mostWaiting = 2_048
+    /// How long the memory of the last hashes waits for others.
+    private static let memoryKept = Duration.seconds(10)
 
     init(_ runner: CheckRunner) throws(LogError) {
         let description = try runner.log.describe()
@@ -55,6 +57,7 @@ struct CheckSession {
             try takeMail()
             commitIfDue()
             runner.metrics.waiting.set(pool.waiting)
+            PasswordHash.releaseMemory(unusedFor: Self.memoryKept)
             // Not to poll is what tells the log that this instance is busy.
             guard pool.waiting < Self.mostWaiting else {
                 try takeMail(within: .milliseconds(20))

@@ -1,5 +1,6 @@
 // The limit of everything that takes a password: argon2id hashes that this machine makes, on as many threads as it has
-// processors, with nothing else to do. `limit-argon2 MEMORY PASSES SECONDS`; memory in KiB.
+// processors, with nothing else to do. `limit-argon2 MEMORY PASSES SECONDS [kept]`; memory in KiB. `kept`: as Identity makes them, in
+// memory that lasts from one to the next; otherwise as libsodium does by itself.
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -7,25 +8,31 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "CLentMemory.h"
 #include "measurement.h"
 
 static unsigned long long passes;
 static size_t memory;
 static int64_t end;
+static bool is_kept;
 
 static void *work(void *count) {
     unsigned char hash[32], salt[crypto_pwhash_SALTBYTES] = {1};
     const char *password = "Correct-Horse-7";
+    void *kept = is_kept ? latchkey_memory_new(memory) : NULL;
     while (microseconds_now() < end) {
+        if (kept) latchkey_memory_lend(kept, memory);
         if (crypto_pwhash(hash, sizeof hash, password, strlen(password), salt, passes, memory, crypto_pwhash_ALG_ARGON2ID13) != 0)
             exit(1);
+        if (kept && !latchkey_memory_take_back()) exit(2);
         ++*(long *)count;
     }
     return NULL;
 }
 
 int main(int count, char **arguments) {
-    if (count != 4 || sodium_init() < 0) return 1;
+    if (count < 4 || sodium_init() < 0) return 1;
+    is_kept = count > 4;
     memory = (size_t)atol(arguments[1]) * 1024;
     passes = (unsigned long long)atol(arguments[2]);
     int threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
