@@ -53,8 +53,7 @@ final class KafkaProducer: LogProducer {
     private func sendNext(_ state: inout State) -> [(Waiting, LogError)] {
         var failed: [(Waiting, LogError)] = []
         while let group = state.flights.next(at: .now) {
-            for waiting in group {
-                guard let error = send(waiting, &state) else { continue }
+            for (waiting, error) in send(group, &state) {
                 failed.append((waiting, error))
                 state.flights.ended(waiting.partition)
             }
@@ -62,44 +61,38 @@ final class KafkaProducer: LogProducer {
         return failed
     }
 
-    private func send(_ waiting: Waiting, _ state: inout State) -> LogError? {
+    /// Sends records of one partition. Returns what cannot be sent, and why.
+    private func send(_ group: [Waiting], _ state: inout State) -> [(Waiting, LogError)] {
         if state.handle == nil {
             guard let handle = try? Self.makeHandle(settings, client) else {
-                return LogError(.unavailable, "the producer broke and could not be made anew")
+                return group.map { ($0, LogError(.unavailable, "the producer broke and could not be made anew")) }
             }
             state.handle = handle
             serve(handle)
         }
-        guard let handle = state.handle else { return LogError(.unavailable, "the producer is being replaced") }
-        return produce(waiting, on: handle)
+        guard let handle = state.handle, let partition = group.first?.partition else { return [] }
+        var failed: [(Waiting, LogError)] = []
+        var prepared = PreparedGroup(of: partition)
+        for waiting in group {
+            guard let record = waiting.takeRecord() else {
+                failed.append((waiting, LogError(.unavailable, "the record was sent before")))
+                continue
+            }
+            let reference = Unmanaged.passRetained(waiting)
+            if !prepared.add(record, opaque: reference.toOpaque()) {
+                reference.release()
+                failed.append((waiting, LogError(.unavailable, "out of memory")))
+            }
+        }
+        prepared.produce(on: handle) { opaque, code in
+            let waiting = Unmanaged<Waiting>.fromOpaque(opaque).takeRetainedValue()
+            failed.append((waiting, Self.failure(code, isClosed: false)))
+        }
+        return failed
     }
 
     private static func fail(_ failed: [(Waiting, LogError)]) {
         for (waiting, error) in failed { waiting.complete(.failure(error)) }
-    }
-
-    private func produce(_ waiting: Waiting, on handle: KafkaHandle) -> LogError? {
-        guard let record = waiting.takeRecord() else { return LogError(.unavailable, "the record was sent before") }
-        guard let headers = rd_kafka_headers_new(record.headers.count) else { return LogError(.unavailable, "out of memory") }
-        for header in record.headers {
-            header.value.withUnsafeBytes { bytes in
-                _ = rd_kafka_header_add(headers, header.name, -1, bytes.baseAddress, bytes.count)
-            }
-        }
-        let reference = Unmanaged.passRetained(waiting)
-        let code = record.key.withUnsafeBytes { key in
-            record.value.withUnsafeBytes { value in
-                handle.names.withName(of: record.partition.topic) { name in
-                    latchkey_produce(
-                        handle.pointer, name, Int32(record.partition.partition), key.baseAddress, key.count, value.baseAddress,
-                        value.count, headers, reference.toOpaque())
-                }
-            }
-        }
-        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        rd_kafka_headers_destroy(headers)
-        reference.release()
-        return Self.failure(code, isClosed: false)
     }
 
     /// Appends one record and blocks until it stands, or has failed.
