@@ -1,16 +1,48 @@
-import CSodium
-
 /// Base64 with the URL-safe alphabet and without padding (RFC 4648, section 5), in a time that does not depend on the
 /// bytes: tokens and keys are written in it.
+///
+/// Without a look-up or a branch that depends on what is read or written, as libsodium does it, in a small part of its time: every
+/// record holds a few hundred characters. Sixteen of them go at once.
 public enum Base64URL {
     public static func encode(_ bytes: [UInt8]) -> String {
-        Sodium.start()
         let count = (bytes.count / 3) * 4 + [0, 2, 3][bytes.count % 3]
-        // libsodium ends what it writes with a zero byte.
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { text in
-            sodium_bin2base64(text.baseAddress!, count + 1, bytes, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
-            return text.withMemoryRebound(to: UInt8.self) { String(decoding: $0.prefix(count), as: UTF8.self) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + spare) { text in
+            bytes.withUnsafeBytes { write($0, to: UnsafeMutableRawPointer(text.baseAddress!)) }
+            return String(decoding: text.prefix(count), as: UTF8.self)
         }
+    }
+
+    /// Writes the characters of some bytes to `out`, and up to fifteen others behind them.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) {
+        // Each block takes one byte more than it stands for.
+        var block = 0
+        while 12 * block + 13 <= bytes.count {
+            out.storeBytes(of: characters(bytes, at: 12 * block), toByteOffset: 16 * block, as: SIMD16<Int8>.self)
+            block += 1
+        }
+        guard 12 * block < bytes.count else { return }
+        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { tail in
+            tail.initializeMemory(as: UInt8.self, repeating: 0)
+            tail.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[(12 * block)...]))
+            out.storeBytes(of: characters(UnsafeRawBufferPointer(tail), at: 0), toByteOffset: 16 * block, as: SIMD16<Int8>.self)
+        }
+    }
+
+    /// The characters that twelve bytes are written as.
+    private static func characters(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> SIMD16<Int8> {
+        var bits = SIMD4<UInt32>()
+        for index in 0..<4 { bits[index] = bytes.loadUnaligned(fromByteOffset: offset + 3 * index, as: UInt32.self).bigEndian }
+        let high = (bits &>> 26) | (bits &>> 12) & 0x0000_3f00
+        let low = (bits &<< 2) & 0x003f_0000 | (bits &<< 16) & 0x3f00_0000
+        let sextets = unsafeBitCast(high | low, to: SIMD16<Int8>.self)
+        /// All bits where a sextet is so great or greater, none elsewhere.
+        @inline(__always)
+        func mask(_ lowest: Int8) -> SIMD16<Int8> { ((lowest &- 1) &- sextets) &>> 7 }
+        var characters = sextets &+ 65
+        characters = characters &+ (mask(26) & 6)
+        characters = characters &+ (mask(52) & -75)
+        characters = characters &+ (mask(62) & -13)
+        return characters &+ (mask(63) & 49)
     }
 
     /// `nil` unless `text` is exactly what `encode` gives for some bytes: padding, white space, characters of the plain
@@ -47,9 +79,6 @@ public enum Base64URL {
     private static let spare = 16
 
     /// Writes what a text stands for to `out`, if there is one, and says whether it stands for anything.
-    ///
-    /// Without a look-up or a branch that depends on what is read, as libsodium does it, in a small part of its time: every
-    /// record that is read holds a few hundred characters. Sixteen of them go at once.
     private static func read(_ text: UnsafeBufferPointer<UInt8>, to out: UnsafeMutableRawPointer?) -> Bool {
         guard text.count % 4 != 1 else { return false }
         guard let characters = UnsafeRawPointer(text.baseAddress) else { return true }
