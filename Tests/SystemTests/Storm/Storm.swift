@@ -39,7 +39,12 @@ struct Storm: Sendable {
             group.addTask {
                 defer { isOver.raise() }
                 let end = ContinuousClock.now + Self.duration
-                repeat { try await misfortune() } while ContinuousClock.now < end
+                do {
+                    repeat { try await misfortune() } while ContinuousClock.now < end
+                } catch {
+                    print(system.lastWords)
+                    throw error
+                }
                 return []
             }
             return try await group.reduce(into: Outcome()) { $0.lives += $1 }

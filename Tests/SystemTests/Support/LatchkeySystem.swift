@@ -133,6 +133,15 @@ final class LatchkeySystem: Sendable {
         }
     }
 
+    /// What the supervisor and the services have said last, for whoever has to find out why a test failed.
+    var lastWords: String {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: state + "/logs").sorted()) ?? []
+        return names.map { name in
+            let text = (try? String(contentsOfFile: "\(state)/logs/\(name)", encoding: .utf8)) ?? ""
+            return "--- \(name)\n" + text.split(separator: "\n").suffix(25).joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+
     // MARK: Processes
 
     func members() async throws -> [Member] {
