@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Crypto
@@ -55,21 +56,38 @@ import Testing
         }
     }
 
-    @Test func `memory is kept for as many hashes as were made at once, of the last size, and given back when it is idle`() {
+    @Test func `memory of one length is kept, for as many hashes as were made at once, and given back when it is idle`() async {
         let memory = HashMemory()
-        memory.lend(65_536) { memory.lend(65_536) {} }
+        memory.lend(65_536) { #expect(memory.waiting == 0) }
+        #expect(memory.waiting == 0)
+        memory.keep(65_536)
+        memory.lend(65_536) {}
+        #expect(memory.waiting == 65_536)
+        memory.lend(65_536) { #expect(memory.waiting == 0) }
+        memory.lend(131_072) { #expect(memory.waiting == 65_536) }
+        let (isLent, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let other = Thread {
+            memory.lend(65_536) {
+                isLent.signal()
+                mayEnd.wait()
+            }
+            isLent.signal()
+        }
+        other.start()
+        Self.wait(isLent)
+        memory.lend(65_536) {}
+        mayEnd.signal()
+        Self.wait(isLent)
         #expect(memory.waiting == 2 * 65_536)
-        memory.lend(65_536) { #expect(memory.waiting == 65_536) }
-        memory.lend(131_072) { #expect(memory.waiting == 0) }
-        #expect(memory.waiting == 131_072)
-        // What comes back in a size that nobody wants any more is not kept.
-        memory.lend(65_536) { memory.lend(131_072) {} }
-        #expect(memory.waiting == 131_072)
         memory.release(unusedFor: .seconds(3_600))
-        #expect(memory.waiting == 131_072)
+        #expect(memory.waiting == 2 * 65_536)
         memory.release(unusedFor: .zero)
         #expect(memory.waiting == 0)
+        memory.lend(65_536) { memory.keep(131_072) }
+        #expect(memory.waiting == 0)
     }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
     // MARK: New hashes
 
@@ -115,6 +133,8 @@ import Testing
         #expect(!hash.needsRehash(Self.cheap))
         #expect(hash.needsRehash(Argon2Settings(memory: 64, passes: 2)))
         #expect(hash.needsRehash(Argon2Settings(memory: 65, passes: 1)))
+        // A salt of another length, which takes another way, and another time.
+        #expect(try PasswordHash.make([1], Self.cheap, salt: [UInt8](0..<8)).needsRehash(Self.cheap))
         for (text, _) in Self.imported { #expect(PasswordHash(text)?.needsRehash(Self.cheap) == true) }
     }
 

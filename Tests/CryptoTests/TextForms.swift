@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Crypto
@@ -42,6 +43,8 @@ import Testing
         let bytes = Random.bytes(count)
         let base64 = Base64URL.encode(bytes)
         #expect(Base64URL.decode(base64) == bytes)
+        let other = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        #expect(base64 == other)
         #expect(base64.utf8.count == (count * 4 + 2) / 3)
         #expect(Hex.decode(Hex.encode(bytes)) == bytes)
     }

@@ -27,7 +27,8 @@ COMMIT = "INSERT INTO public.commits VALUES (convert_to(repeat('v', 400), 'UTF8'
 
 
 def take(system, programs, connections, seconds):
-    """Limits by name: `server`, `log`, `hash`, `kept hash` (each count, seconds, p50 and p99 in microseconds), `commits` (per second)."""
+    """Limits by name: `server`, `log`, `hash` as libsodium makes them by itself, `kept hash` in memory that is kept (each count,
+    seconds, p50 and p99 in microseconds), `commits` (per second)."""
     database = Database(system)
     return {
         "server": server(programs, connections, seconds),

@@ -39,9 +39,14 @@ public struct DeliveryPartition: PartitionDomain {
         case retryAsked(MessageID)
     }
 
-    public static let settings = LoopSettings(
-        service: .notifier, storage: .projection, inboxes: [.notifierCommands, .verificationEvents, .identityEvents],
-        events: .notifierEvents)
+    public static let settings = {
+        var settings = LoopSettings(
+            service: .notifier, storage: .projection, inboxes: [.notifierCommands, .verificationEvents, .identityEvents],
+            events: .notifierEvents)
+        // What is delivered to an account and not to a decoy must not be felt in the answer.
+        settings.hold = .milliseconds(10)
+        return settings
+    }()
 
     private static let codec = SchemaCodec.current
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLentMemory.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ void *latchkey_memory_new(size_t length) {
 void latchkey_memory_delete(void *memory, size_t length) { munmap(memory, rounded(length)); }
 
 void latchkey_memory_lend(void *memory, size_t length) {
+    assert(loan.memory == NULL);
     loan.memory = memory;
     loan.length = length;
     loan.is_taken = false;
@@ -44,7 +46,10 @@ bool latchkey_memory_take_back(void) {
     return was_taken;
 }
 
-#if !__has_feature(thread_sanitizer)
+#ifdef _FILE_OFFSET_BITS
+#error "mmap would be mmap64, and call itself"
+#endif
+#if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer) && !__has_feature(memory_sanitizer)
 // These two come before the C library's for everything that is linked dynamically; the C library itself does not go through them.
 void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
     if (loan.memory != NULL && !loan.is_taken && length == loan.length && address == NULL && file == -1
@@ -56,7 +61,7 @@ void *mmap(void *address, size_t length, int protection, int flags, int file, of
 }
 
 int munmap(void *address, size_t length) {
-    if (loan.memory != NULL && address == loan.memory && loan.is_taken) return 0;
+    if (loan.memory != NULL && address == loan.memory && length == loan.length && loan.is_taken) return 0;
     return (int)syscall(SYS_munmap, address, length);
 }
 #endif

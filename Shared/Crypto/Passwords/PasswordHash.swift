@@ -52,6 +52,7 @@ public struct PasswordHash: Sendable {
 
     static func make(_ password: [UInt8], _ settings: Argon2Settings, salt: [UInt8]) throws(CryptoError) -> PasswordHash {
         let parameters = Argon2.Parameters(memory: settings.memory, passes: settings.passes)
+        HashMemory.shared.keep(parameters.usedMemory)
         guard let hash = Argon2.hash(password, salt: salt, parameters, count: 32) else { throw .outOfMemory }
         return PasswordHash(
             text: Argon2.text(parameters, salt: salt, hash: hash), scheme: .argon2(parameters), salt: salt, hash: hash)
@@ -75,6 +76,7 @@ public struct PasswordHash: Sendable {
     /// Whether a password that turned out to be right should be hashed anew: with another scheme, or at another cost.
     public func needsRehash(_ settings: Argon2Settings) -> Bool {
         scheme != .argon2(Argon2.Parameters(memory: settings.memory, passes: settings.passes)) || hash.count != 32
+            || salt.count != 16
     }
 }
 

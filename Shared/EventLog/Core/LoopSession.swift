@@ -150,7 +150,11 @@ struct LoopSession<Store: ProjectionStore> {
         let isDue = !loads.isEmpty || !projections.isEmpty || !arriving.isEmpty
         let due = wakeAt
         let timeout = isDue ? 0 : min(max(min(due, commitAt, showAt).milliseconds - now.milliseconds, 0), 1_000)
-        let events = try consumer.poll(timeout: .milliseconds(timeout))
+        var events = try consumer.poll(timeout: .milliseconds(timeout))
+        if hasNews(events) {
+            SteadyClock.rest(.milliseconds(driver.settings.hold.milliseconds))
+            events += try consumer.poll(timeout: .zero)
+        }
         // While one partition has something to do all the time, the others are woken nevertheless when theirs is due.
         let isTime = events.isEmpty || SteadyClock.now >= due
         if isTime { wakeAt = LocalInstant(milliseconds: .max) }
@@ -180,6 +184,15 @@ struct LoopSession<Store: ProjectionStore> {
         } else if !events.isEmpty || isTime {
             showAt = min(showAt, end + .milliseconds(20))
         }
+    }
+
+    /// Whether there is something that has to wait.
+    private func hasNews(_ events: [LogEvent]) -> Bool {
+        driver.settings.hold > .zero
+            && events.contains {
+                guard case .records(let partition, _) = $0 else { return false }
+                return partition.topic != driver.settings.events
+            }
     }
 
     private func takeInputs(_ mail: inout LoopDriver<Store>.Mail) -> [(partition: Int, input: LoopInput<Domain>)] {

@@ -70,7 +70,9 @@ final class KafkaProducer: LogProducer {
             state.handle = handle
             serve(handle)
         }
-        guard let handle = state.handle, let partition = group.first?.partition else { return [] }
+        guard let handle = state.handle, let partition = group.first?.partition else {
+            preconditionFailure("a group has records, and somebody who takes them")
+        }
         var failed: [(Waiting, LogError)] = []
         var prepared = PreparedGroup(of: partition)
         for waiting in group {

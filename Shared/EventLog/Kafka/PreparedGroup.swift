@@ -41,10 +41,11 @@ struct PreparedGroup: ~Copyable {
         let codes = bytes.withUnsafeBytes { bytes in
             handle.names.withName(of: partition.topic) { name in
                 entries.map { entry in
-                    let (key, value) = (UnsafeRawBufferPointer(rebasing: bytes[entry.key]), bytes[entry.value])
+                    let key = UnsafeRawBufferPointer(rebasing: bytes[entry.key])
+                    let value = UnsafeRawBufferPointer(rebasing: bytes[entry.value])
                     return latchkey_produce(
-                        handle.pointer, name, Int32(partition.partition), key.baseAddress, key.count,
-                        UnsafeRawBufferPointer(rebasing: value).baseAddress, value.count, entry.headers, entry.opaque)
+                        handle.pointer, name, Int32(partition.partition), key.baseAddress, key.count, value.baseAddress,
+                        value.count, entry.headers, entry.opaque)
                 }
             }
         }

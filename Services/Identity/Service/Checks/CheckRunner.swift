@@ -53,12 +53,14 @@ public final class CheckRunner: Component {
         self.database = database
         work = try CheckWork(
             secret: secret, routing: routing, opener: opener, sealer: sealer, notifier: notifier, cost: cost)
+        PasswordHash.releaseMemory(unusedFor: .zero)
         self.threads = threads
         self.time = time
         logger = context.logger
         readiness = context.readiness
         metrics = CheckMetrics(context.metrics)
         readiness.expect(Self.part)
+        if !PasswordHash.keepsMemory { logger.warning("each password hash maps memory of its own, which takes twice as long") }
     }
 
     /// Works until a shutdown is asked for.

@@ -32,8 +32,8 @@ struct CheckSession {
 
     /// More than can be hashed within a budget: what waits behind it would wait in vain.
     private static let mostWaiting = 2_048
-    /// How long the memory of the last hashes waits for others.
-    private static let memoryKept = Duration.seconds(10)
+    /// How long the memory of a hash waits for the next one.
+    private static let memoryKept = Duration.milliseconds(250)
 
     init(_ runner: CheckRunner) throws(LogError) {
         let description = try runner.log.describe()
@@ -73,6 +73,7 @@ struct CheckSession {
     /// Lets go of what is open: another instance takes it up.
     func close() {
         pool.close()
+        PasswordHash.releaseMemory(unusedFor: .zero)
         producer.flush(within: .seconds(2))
         producer.close()
         consumer.close()
@@ -188,6 +189,7 @@ struct CheckSession {
             }
             guard let records = look(up: requests) else {
                 // Nothing else can be done meanwhile.
+                PasswordHash.releaseMemory(unusedFor: Self.memoryKept)
                 try takeMail(within: .milliseconds(100))
                 continue
             }

@@ -40,6 +40,7 @@ struct ImportLine: Sendable {
     private static let mostGroups = 32
 
     init(_ line: [UInt8]) throws(Fault) {
+        guard line.count <= LineFile.longest else { throw Fault("has more than \(LineFile.longest) bytes") }
         guard case .object(let object)? = try? JSON.parse(line) else { throw Fault("is no JSON object") }
         // A misspelt name would lose what it stands for.
         if let unknown = object.keys.first(where: { !Self.members.contains($0) }) {

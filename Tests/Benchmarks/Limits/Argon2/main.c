@@ -20,6 +20,7 @@ static void *work(void *count) {
     unsigned char hash[32], salt[crypto_pwhash_SALTBYTES] = {1};
     const char *password = "Correct-Horse-7";
     void *kept = is_kept ? latchkey_memory_new(memory) : NULL;
+    if (is_kept && !kept) exit(1);
     while (microseconds_now() < end) {
         if (kept) latchkey_memory_lend(kept, memory);
         if (crypto_pwhash(hash, sizeof hash, password, strlen(password), salt, passes, memory, crypto_pwhash_ALG_ARGON2ID13) != 0)
@@ -31,8 +32,8 @@ static void *work(void *count) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 4 || sodium_init() < 0) return 1;
-    is_kept = count > 4;
+    is_kept = count == 5 && strcmp(arguments[4], "kept") == 0;
+    if ((count != 4 && !is_kept) || sodium_init() < 0) return 1;
     memory = (size_t)atol(arguments[1]) * 1024;
     passes = (unsigned long long)atol(arguments[2]);
     int threads = (int)sysconf(_SC_NPROCESSORS_ONLN);

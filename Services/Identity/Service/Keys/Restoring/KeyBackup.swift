@@ -120,6 +120,7 @@ public struct KeyBackup: Sendable {
             var rows: [JSON] = []
             var isWhole = false
             while let line = try file.next() {
+                guard line.count <= LineFile.longest else { throw Failure.file("\(path) is no backup of Identity's keys") }
                 let json = try? JSON.parse(line)
                 if let row = json?["data"] {
                     rows.append(row)
