@@ -135,6 +135,22 @@ import Testing
         }
     }
 
+    @Test func `what is held is taken later, together with what came meanwhile`() async throws {
+        let log = SimulatedLog(partitions: 1)
+        var settings = Self.settings
+        settings.hold = .milliseconds(200)
+        let loop = RunningLoop(
+            log: log, domain: RelayDomain(), settings: settings, authenticator: try EventRelay.authenticator(),
+            store: NoProjection())
+        #expect(try await waitUntil { loop.driver.status.ready == [0] })
+        let start = SimulatedLog.systemTime
+        append(to: 0, in: log)
+        append(to: 0, in: log)
+        #expect(try await waitUntil { loop.happened.count == 2 })
+        for event in loop.happened { #expect(event.envelope.appended.milliseconds >= start.milliseconds + 200) }
+        loop.stop()
+    }
+
     @Test func `whoever measures how far it is behind ends with it`() throws {
         let meter = LagMeter(log: SimulatedLog(partitions: 1), settings: Self.settings, status: { LoopStatus() }).start()
         let clock = ContinuousClock()
