@@ -3,9 +3,11 @@ import CSodium
 /// Randomness from the operating system's cryptographic generator, through libsodium.
 public enum Random {
     public static func bytes(_ count: Int) -> [UInt8] {
+        // An array without room would share its storage with all empty ones, and nothing may be written there.
+        guard count > 0 else { return [] }
         Sodium.start()
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            if count > 0 { randombytes_buf(buffer.baseAddress!, count) }
+            randombytes_buf(buffer.baseAddress!, count)
             initialized = count
         }
     }

@@ -58,7 +58,7 @@ public struct SymmetricKey: Sendable {
         guard count >= 0 else { return nil }
         Sodium.start()
         var isValid = false
-        let plaintext = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        let plaintext = [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, initialized in
             sealed.withUnsafeBufferPointer { sealed in
                 secret.withBytes { key in
                     // An empty buffer may have no address; libsodium takes a null one as "check only", so one is lent.
