@@ -85,6 +85,9 @@ import Testing
         #expect(memory.waiting == 0)
         memory.lend(65_536) { memory.keep(131_072) }
         #expect(memory.waiting == 0)
+        memory.lend(131_072) {}
+        memory.keep(65_536)
+        #expect(memory.waiting == 0)
     }
 
     private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -150,11 +150,9 @@ struct LoopSession<Store: ProjectionStore> {
         let isDue = !loads.isEmpty || !projections.isEmpty || !arriving.isEmpty
         let due = wakeAt
         let timeout = isDue ? 0 : min(max(min(due, commitAt, showAt).milliseconds - now.milliseconds, 0), 1_000)
-        var events = try consumer.poll(timeout: .milliseconds(timeout))
-        if hasNews(events) {
-            SteadyClock.rest(.milliseconds(driver.settings.hold.milliseconds))
-            events += try consumer.poll(timeout: .zero)
-        }
+        let events = try consumer.poll(timeout: .milliseconds(timeout))
+        // What comes meanwhile is held as long when it is its turn.
+        if hasNews(events) { SteadyClock.rest(driver.settings.hold) }
         // While one partition has something to do all the time, the others are woken nevertheless when theirs is due.
         let isTime = events.isEmpty || SteadyClock.now >= due
         if isTime { wakeAt = LocalInstant(milliseconds: .max) }

@@ -33,8 +33,8 @@ public struct LoopSettings: Sendable {
     public var refusalsPerEvent = 64
     /// After so many inputs that led to nothing, an event is written to pass them, so that no start reads them again.
     public var passedPerEvent = 10_000
-    /// How long records of an inbox wait before they are taken, together with what came meanwhile. For a service
-    /// that answers nobody: what it does with an event, or leaves undone, must not slow down the answer that others give about it.
+    /// How long records of an inbox wait, at least, before they are taken. For a service that answers nobody: what it does with
+    /// an event, or leaves undone, must not slow down the answer that others give about it.
     public var hold: Interval = .zero
     /// The longest random wait after another owner's event.
     public var longestWait: Interval = .milliseconds(64)

@@ -92,6 +92,8 @@ public final class CheckRunner: Component {
                 isAway = true
                 readiness.set(Self.part, ready: false, "the log is away")
                 _ = pause.receive(within: .milliseconds(500))
+                // What was hashed when the session ended is done by now.
+                PasswordHash.releaseMemory(unusedFor: .zero)
             }
         }
     }
