@@ -58,17 +58,15 @@ public struct SymmetricKey: Sendable {
         guard count >= 0 else { return nil }
         Sodium.start()
         var isValid = false
+        // Room for one byte at least: an empty buffer may have no address, which libsodium takes as "check only".
         let plaintext = [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, initialized in
             sealed.withUnsafeBufferPointer { sealed in
                 secret.withBytes { key in
-                    // An empty buffer may have no address; libsodium takes a null one as "check only", so one is lent.
-                    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
-                        let status = crypto_aead_xchacha20poly1305_ietf_decrypt(
-                            buffer.baseAddress ?? nothing.baseAddress!, nil, nil, sealed.baseAddress! + Self.nonceCount,
-                            UInt64(sealed.count - Self.nonceCount), context, UInt64(context.count), sealed.baseAddress!,
-                            key.baseAddress!.assumingMemoryBound(to: UInt8.self))
-                        isValid = status == 0
-                    }
+                    let status = crypto_aead_xchacha20poly1305_ietf_decrypt(
+                        buffer.baseAddress!, nil, nil, sealed.baseAddress! + Self.nonceCount,
+                        UInt64(sealed.count - Self.nonceCount), context, UInt64(context.count), sealed.baseAddress!,
+                        key.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                    isValid = status == 0
                 }
             }
             initialized = isValid ? count : 0

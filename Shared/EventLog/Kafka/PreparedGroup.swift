@@ -6,14 +6,12 @@ internal import EventSchema
 /// finds, and a straggler would need a request of its own.
 struct PreparedGroup: ~Copyable {
     private struct Entry {
+        let record: OutgoingRecord
         let headers: OpaquePointer
         let opaque: UnsafeMutableRawPointer
-        let key: Range<Int>
-        let value: Range<Int>
     }
 
     private let partition: TopicPartition
-    private var bytes: [UInt8] = []
     private var entries: [Entry] = []
 
     init(of partition: TopicPartition) { self.partition = partition }
@@ -27,25 +25,21 @@ struct PreparedGroup: ~Copyable {
                 _ = rd_kafka_header_add(headers, header.name, -1, bytes.baseAddress, bytes.count)
             }
         }
-        let start = bytes.count
-        bytes += record.key
-        let middle = bytes.count
-        bytes += record.value
-        entries.append(Entry(headers: headers, opaque: opaque, key: start..<middle, value: middle..<bytes.count))
+        entries.append(Entry(record: record, headers: headers, opaque: opaque))
         return true
     }
 
     /// Hands all of them over. `refused` is told what a record that librdkafka did not take carries, and why.
     consuming func produce(on handle: KafkaHandle, refused: (UnsafeMutableRawPointer, rd_kafka_resp_err_t) -> Void) {
         // Nothing that takes time may lie between the first and the last.
-        let codes = bytes.withUnsafeBytes { bytes in
-            handle.names.withName(of: partition.topic) { name in
-                entries.map { entry in
-                    let key = UnsafeRawBufferPointer(rebasing: bytes[entry.key])
-                    let value = UnsafeRawBufferPointer(rebasing: bytes[entry.value])
-                    return latchkey_produce(
-                        handle.pointer, name, Int32(partition.partition), key.baseAddress, key.count, value.baseAddress,
-                        value.count, entry.headers, entry.opaque)
+        let codes = handle.names.withName(of: partition.topic) { name in
+            entries.map { entry in
+                entry.record.key.withUnsafeBytes { key in
+                    entry.record.value.withUnsafeBytes { value in
+                        latchkey_produce(
+                            handle.pointer, name, Int32(partition.partition), key.baseAddress, key.count, value.baseAddress,
+                            value.count, entry.headers, entry.opaque)
+                    }
                 }
             }
         }
