@@ -5,7 +5,8 @@ internal import Synchronization
 /// way; that takes the system nearly as long as the hash takes the processor. The executable's own `mmap` gives it this memory
 /// instead (`CLentMemory`).
 ///
-/// There is as much of it as hashes were made at once. What a hash has left in it makes guesses cheap: it must not be kept for long.
+/// There is as much of it as hashes were made at once. What a hash has left in it makes guesses cheap: what waited for the next one
+/// for too long goes back to the system.
 final class HashMemory: Sendable {
     static let shared = HashMemory()
 
@@ -30,9 +31,15 @@ final class HashMemory: Sendable {
         /// Those that were used last stand at the end.
         var regions: [Region] = []
         var isTaken = true
+        /// Whether a task looks after what waits.
+        var isAttended = false
     }
 
+    private let patience: Duration
     private let kept = Mutex(Kept())
+
+    /// - Parameter patience: how long memory waits for the next hash; at most twice as long.
+    init(patience: Duration = .milliseconds(250)) { self.patience = patience }
 
     /// From now on memory of this length, in bytes, is kept, and no other.
     func keep(_ length: Int) {
@@ -56,15 +63,25 @@ final class HashMemory: Sendable {
         return result
     }
 
-    /// Gives back to the system what no hash was made in for so long.
-    func release(unusedFor duration: Duration) {
+    /// Gives back to the system what has waited for so long. Returns whether anything waits on.
+    @discardableResult
+    func release(unusedFor duration: Duration) -> Bool {
         let now = ContinuousClock.now
-        let released = kept.withLock { kept -> [Region] in
+        let (released, isAttended) = kept.withLock { kept -> ([Region], Bool) in
             let count = kept.regions.prefix { now - $0.usedAt >= duration }.count
-            defer { kept.regions.removeFirst(count) }
-            return Array(kept.regions.prefix(count))
+            let released = Array(kept.regions.prefix(count))
+            kept.regions.removeFirst(count)
+            kept.isAttended = !kept.regions.isEmpty
+            return (released, kept.isAttended)
         }
         for region in released { region.delete() }
+        return isAttended
+    }
+
+    private func attend() {
+        Task { [weak self, patience] in
+            repeat { try? await Task.sleep(for: patience) } while self?.release(unusedFor: patience) ?? false
+        }
     }
 
     /// Bytes that wait for the next hash.
@@ -84,13 +101,15 @@ final class HashMemory: Sendable {
     private func give(_ region: Region, isTaken: Bool) {
         var region = region
         region.usedAt = .now
-        let isKept = kept.withLock { kept in
+        let (isKept, wasAttended) = kept.withLock { kept -> (Bool, Bool) in
             kept.isTaken = isTaken
-            guard kept.length == region.length else { return false }
+            guard kept.length == region.length else { return (false, true) }
             kept.regions.append(region)
-            return true
+            defer { kept.isAttended = true }
+            return (true, kept.isAttended)
         }
         if !isKept { region.delete() }
+        if !wasAttended { attend() }
     }
 
     deinit { release(unusedFor: .zero) }

@@ -53,7 +53,6 @@ public final class CheckRunner: Component {
         self.database = database
         work = try CheckWork(
             secret: secret, routing: routing, opener: opener, sealer: sealer, notifier: notifier, cost: cost)
-        PasswordHash.releaseMemory(unusedFor: .zero)
         self.threads = threads
         self.time = time
         logger = context.logger
@@ -92,8 +91,6 @@ public final class CheckRunner: Component {
                 isAway = true
                 readiness.set(Self.part, ready: false, "the log is away")
                 _ = pause.receive(within: .milliseconds(500))
-                // What was hashed when the session ended is done by now.
-                PasswordHash.releaseMemory(unusedFor: .zero)
             }
         }
     }

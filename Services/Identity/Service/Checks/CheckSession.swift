@@ -32,8 +32,6 @@ struct CheckSession {
 
     /// More than can be hashed within a budget: what waits behind it would wait in vain.
     private static let mostWaiting = 2_048
-    /// How long the memory of a hash waits for the next one.
-    private static let memoryKept = Duration.milliseconds(250)
 
     init(_ runner: CheckRunner) throws(LogError) {
         let description = try runner.log.describe()
@@ -57,7 +55,6 @@ struct CheckSession {
             try takeMail()
             commitIfDue()
             runner.metrics.waiting.set(pool.waiting)
-            PasswordHash.releaseMemory(unusedFor: Self.memoryKept)
             // Not to poll is what tells the log that this instance is busy.
             guard pool.waiting < Self.mostWaiting else {
                 try takeMail(within: .milliseconds(20))
@@ -73,7 +70,6 @@ struct CheckSession {
     /// Lets go of what is open: another instance takes it up.
     func close() {
         pool.close()
-        PasswordHash.releaseMemory(unusedFor: .zero)
         producer.flush(within: .seconds(2))
         producer.close()
         consumer.close()
@@ -189,7 +185,6 @@ struct CheckSession {
             }
             guard let records = look(up: requests) else {
                 // Nothing else can be done meanwhile.
-                PasswordHash.releaseMemory(unusedFor: Self.memoryKept)
                 try takeMail(within: .milliseconds(100))
                 continue
             }
