@@ -137,8 +137,13 @@ import Testing
         let keys = TopicPartition(.keys, 0)
         let start = [keys: try reader.consumer.bounds(of: keys).upperBound]
         for partition in partitions { reader.consumer.follow(partition, from: start[partition] ?? 0) }
-        try under.anotherProcess().writer().append(
+        let appended = try under.anotherProcess().writer().append(
             (0..<3).flatMap { round in partitions.map { OutgoingRecord("\(round)", to: $0) } })
+        for round in 0..<3 {
+            for (index, partition) in partitions.enumerated() {
+                #expect(appended[round * partitions.count + index].offset == (start[partition] ?? 0) + Int64(round))
+            }
+        }
         try reader.poll { $0.total == 3 * partitions.count }
         for (partition, records) in reader.records {
             let first = start[partition] ?? 0

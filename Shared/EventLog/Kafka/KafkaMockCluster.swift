@@ -39,4 +39,27 @@ package final class KafkaMockCluster: Sendable {
             rd_kafka_mock_broker_set_down(cluster, Int32(broker))
         }
     }
+
+    /// Why a broker does not take records.
+    package enum Refusal: Sendable {
+        /// Another one leads the partition.
+        case notLeader
+        /// It has seen their number before.
+        case duplicate
+    }
+
+    /// The next requests to append are refused, each for one of these reasons.
+    package func refuseAppends(_ refusals: [Refusal]) {
+        let codes = refusals.map { refusal in
+            switch refusal {
+            case .notLeader: RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+            case .duplicate: RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER
+            }
+        }
+        rd_kafka_mock_push_request_errors_array(
+            rd_kafka_handle_mock_cluster(handle.pointer), Self.produceRequest, codes.count, codes)
+    }
+
+    /// Its number in Kafka's protocol.
+    private static let produceRequest: Int16 = 0
 }

@@ -55,7 +55,7 @@ final class KafkaProducer: LogProducer {
         while let group = state.flights.next(at: .now) {
             for (waiting, error) in send(group, &state) {
                 failed.append((waiting, error))
-                state.flights.ended(waiting.partition)
+                state.flights.ended(waiting.partition, stands: false, at: .now)
             }
         }
         return failed
@@ -68,6 +68,7 @@ final class KafkaProducer: LogProducer {
                 return group.map { ($0, LogError(.unavailable, "the producer broke and could not be made anew")) }
             }
             state.handle = handle
+            state.flights.beginAnew()
             serve(handle)
         }
         guard let handle = state.handle, let partition = group.first?.partition else {
@@ -148,7 +149,7 @@ final class KafkaProducer: LogProducer {
                             if let outcome = Self.outcome(of: message, isClosed: isClosed) { ended.append(outcome) }
                         }
                         // What may leave now leaves before anybody takes his time with an outcome.
-                        self?.ended(ended)
+                        self?.ended(ended, by: handle)
                         for (waiting, result) in ended { waiting.complete(result) }
                     } else if rd_kafka_event_error_is_fatal(event) != 0 || rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL
                     {
@@ -157,7 +158,7 @@ final class KafkaProducer: LogProducer {
                     rd_kafka_event_destroy(event)
                 } else {
                     // Whoever waited for a group that takes long does so no more.
-                    self?.ended([])
+                    self?.ended([], by: handle)
                 }
                 guard !isCurrent else { continue }
                 if rd_kafka_outq_len(handle.pointer) == 0 { break }
@@ -180,12 +181,17 @@ final class KafkaProducer: LogProducer {
     }
 
     /// Makes room for others. Where one failed, what was held back for it fails as well: some of it has waited as long.
-    private func ended(_ ended: [(Waiting, Result<Appended, LogError>)]) {
+    private func ended(_ ended: [(Waiting, Result<Appended, LogError>)], by handle: KafkaHandle) {
         var failed: [(Waiting, LogError)] = []
+        let now = ContinuousClock.now
         state.withLock { state in
+            let isCurrent = state.handle === handle
             for (waiting, result) in ended {
-                state.flights.ended(waiting.partition)
-                if case .failure(let error) = result, error.code != .rejected {
+                switch result {
+                case .success: state.flights.ended(waiting.partition, stands: isCurrent, at: now)
+                case .failure(let error):
+                    state.flights.ended(waiting.partition, stands: false, at: now)
+                    guard error.code != .rejected else { continue }
                     failed += state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
                 }
             }
@@ -204,6 +210,11 @@ final class KafkaProducer: LogProducer {
         }
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let time = rd_kafka_message_timestamp(message, &kind)
+        // librdkafka infers from a later record that an earlier one stands, and takes a broker's word that one is a double: then
+        // it does not know where, and what it infers may be wrong.
+        guard message.pointee.offset >= 0, kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME else {
+            return (waiting, .failure(LogError(.unavailable, "appending: no broker said where and when the record stands")))
+        }
         return (waiting, .success(Appended(offset: message.pointee.offset, time: Timestamp(milliseconds: time))))
     }
 
