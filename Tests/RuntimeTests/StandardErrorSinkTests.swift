@@ -1,16 +1,18 @@
 import Glibc
 import JSON
-import Runtime
 import Testing
+
+@testable import Runtime
 
 @Suite struct StandardErrorSinkTests {
     private struct Pipe {
         let reader: Int32
         let writer: Int32
 
-        init() {
+        /// - Parameter packets: each read gives what one write gave.
+        init(packets: Bool = false) {
             var ends: [Int32] = [0, 0]
-            pipe(&ends)
+            _ = packets ? socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) : pipe(&ends)
             (reader, writer) = (ends[0], ends[1])
         }
 
@@ -107,6 +109,24 @@ import Testing
         for index in 0..<50 { logger.info("line", ["index": .public(index)]) }
         logger.flush()
         #expect(try indices(pipe.readLinesAtOnce(), of: "line") == Array(0..<50))
+        pipe.close()
+    }
+
+    @Test func `every write is of whole lines, and so are last words while others write`() throws {
+        let pipe = Pipe(packets: true)
+        let writer = LineWriter(descriptor: pipe.writer, capacity: 1 << 18)
+        let lines = (0..<300).map { Array("\(10_000 + $0) of eighteen\n".utf8) }
+        for line in lines { writer.add(line) { _ in [] } }
+        writer.writeLastWords()
+        var seen: Set<[UInt8]> = []
+        while seen.count < lines.count {
+            var packet = [UInt8](repeating: 0, count: 65_536)
+            packet.removeLast(packet.count - read(pipe.reader, &packet, packet.count))
+            #expect(packet.count <= 4_096 && packet.last == UInt8(ascii: "\n"))
+            seen.formUnion(packet.split(separator: UInt8(ascii: "\n")).map { $0 + [UInt8(ascii: "\n")] })
+        }
+        #expect(seen == Set(lines))
+        writer.stop()
         pipe.close()
     }
 

@@ -128,9 +128,8 @@ final class LineWriter: @unchecked Sendable {
         }
     }
 
-    /// Whole lines, as many as a pipe takes in one piece: those of several processes never mix.
     private func writeSome() {
-        let piece = self.piece
+        let piece = piece(from: written.load(ordering: .relaxed), to: filled.load(ordering: .acquiring))
         let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
         if count >= 0 {
             written.add(count, ordering: .releasing)
@@ -141,20 +140,22 @@ final class LineWriter: @unchecked Sendable {
         }
     }
 
-    private var piece: UnsafeRawBufferPointer {
-        let start = written.load(ordering: .relaxed)
-        let end = min(filled.load(ordering: .acquiring), start + LogEntry.byteLimit)
-        let most = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-        return UnsafeRawBufferPointer(rebasing: most[...(most.lastIndex(of: UInt8(ascii: "\n")) ?? most.endIndex - 1)])
+    /// Whole lines, as many as a pipe takes in one piece: those of several threads or processes never mix.
+    private func piece(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
+        let most = UnsafeRawBufferPointer(rebasing: bytes[start..<min(end, start + LogEntry.byteLimit)])
+        var count = most.count
+        while count > 0, most[count - 1] != UInt8(ascii: "\n") { count -= 1 }
+        return count > 0 ? UnsafeRawBufferPointer(rebasing: most[..<count]) : most
     }
 
-    /// Writes what is left while the process dies, whoever holds the locks: some of it perhaps twice. Only what a signal
-    /// handler may do.
+    /// Writes what is left while the process dies, whoever holds the locks and writes meanwhile: some of it perhaps twice. Only
+    /// what a signal handler may do.
     func writeLastWords() {
         let end = filled.load(ordering: .acquiring)
         var start = written.load(ordering: .acquiring)
         while start < end {
-            let count = Glibc.write(descriptor, bytes.baseAddress! + start, min(end - start, LogEntry.byteLimit))
+            let piece = piece(from: start, to: end)
+            let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
             guard count > 0 else { return }
             start += count
         }
