@@ -61,7 +61,7 @@ public struct GatewayAPI: Sendable {
             metrics: metrics)
         let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
-            sealer: sealer, commands: commands, passwords: PasswordWork(metrics: metrics), verifier: verifier,
+            sealer: sealer, commands: EvenTiming(commands, secret: secret), passwords: PasswordWork(metrics: metrics), verifier: verifier,
             revocations: revocations, users: users, proofRequired: proofRequired)
         let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)

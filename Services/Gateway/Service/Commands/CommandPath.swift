@@ -43,8 +43,9 @@ public struct OutgoingCommand: Sendable {
     public var trace: TraceContext
     /// The command is dropped where it arrives after this.
     public var deadline: ContinuousClock.Instant
-    /// What the client is told.
+    /// What the client is told, and when.
     public var answer: @Sendable (Reply) -> Response
+    public var timing = AnswerTiming.free
 
     public init(
         _ message: any Message, about subject: Subject, for request: Request, _ context: RequestContext,

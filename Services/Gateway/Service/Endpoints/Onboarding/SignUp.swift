@@ -73,6 +73,8 @@ struct SignUp: Sendable {
             confirmation: confirmation, proofRequired: services.proofRequired, locale: request.preferredLanguage)
         var command = OutgoingCommand(check, to: subject.routingKey, id: id, for: request, context, answer: answer)
         command.subject = subject
+        // A session is begun whether or not there is an account.
+        command.timing = kind == .onboarding ? .even : .evenUnlessOK
         return command
     }
 

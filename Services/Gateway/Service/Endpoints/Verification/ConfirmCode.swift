@@ -27,11 +27,13 @@ struct ConfirmCode: Sendable {
         let device = try await services.device(request, of: account)
         let sealed = try services.seal(
             Array(code.utf8), SealingContext.submission(subject: subject, purpose: purpose), to: .verification)
-        return OutgoingCommand(
+        var command = OutgoingCommand(
             EventSchema.ConfirmCode(
                 subject: subject, purpose: purpose, code: sealed, device: device?.digest,
                 account: isReset ? account : nil),
             about: subject, for: request, context, answer: Self.answer(to: purpose))
+        if isReset { command.timing = .evenUnlessOK }
+        return command
     }
 
     private static func answer(to purpose: Purpose) -> @Sendable (Reply) -> Response {

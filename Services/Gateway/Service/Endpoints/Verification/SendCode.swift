@@ -38,7 +38,9 @@ struct SendCode: Sendable {
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
             overDailyLimit: overDailyLimit, decoy: purpose == .passwordReset && account == nil,
             account: purpose == .passwordReset ? account : nil, device: device?.digest)
-        return try await services.commands.ask(OutgoingCommand(command, about: subject, for: request, context, answer: answer))
+        var outgoing = OutgoingCommand(command, about: subject, for: request, context, answer: answer)
+        if purpose == .passwordReset { outgoing.timing = .even }
+        return try await services.commands.ask(outgoing)
     }
 
     func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
