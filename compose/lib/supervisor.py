@@ -23,6 +23,10 @@ READY_WITHIN = 60.0
 STOPS_WITHIN = 12.0
 # Somebody stopped Postgres on purpose: that may be meant to last a little.
 PAUSE_AFTER_CLEAN_STOP = 15.0
+# Output of processes gathers for so many seconds, unless there is so much that pipes would fill up: to be woken for each line
+# costs requests more than the lines do.
+GATHERING = 0.01
+MUCH_OUTPUT = 16 * 1024
 
 
 class Supervisor:
@@ -219,8 +223,7 @@ class Supervisor:
         """Waits for something to happen, at most so long, and handles it."""
         if self.terminal and self.terminal.waiting:
             pause = min(pause, 0.05)
-        for key, _ in self.selector.select(pause):
-            key.data()
+        found = sum(key.data() or 0 for key, _ in self.selector.select(pause))
         for is_ready, reason in self.take_reports():
             self.on_report(is_ready, reason)
         for process in self.processes:
@@ -228,6 +231,8 @@ class Supervisor:
                 self.on_end(process)
         if self.terminal:
             self.terminal.flush(is_writable)
+        if 0 < found < MUCH_OUTPUT:
+            time.sleep(GATHERING)
 
     def drain_wake(self):
         try:
@@ -237,16 +242,19 @@ class Supervisor:
             pass
 
     def read(self, process, output):
-        """Everything that is there, but not for ever: others have something to say too."""
+        """Everything that is there, but not for ever: others have something to say too. Returns how many bytes."""
+        count = 0
         for _ in range(16):
             try:
                 data = os.read(output, 65536)
             except BlockingIOError:
-                return
+                break
             if not data:
                 self.forget(process, output)
-                return
+                break
             process.lines.feed(data)
+            count += len(data)
+        return count
 
     def forget(self, process, output):
         self.selector.unregister(output)
