@@ -39,6 +39,28 @@ struct `A log on a real Kafka` {
         #expect(throws: LogError.self) { try Self.log.provision(partitions: 7) }
     }
 
+    private static let tool = ProcessInfo.processInfo.environment["LATCHKEY_TEST_KAFKA_TOOL"]
+
+    @Test(.enabled(if: tool != nil, "no tool to make topics with: LATCHKEY_TEST_KAFKA_TOOL names none"))
+    func `is not taken where a topic keeps the times of producers`() throws {
+        let prefix = "stamps-\(Hex.encode(Random.bytes(4)))."
+        let making = Process()
+        making.executableURL = URL(fileURLWithPath: try #require(Self.tool))
+        making.arguments = [
+            "tool", "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", servers ?? "", "--create", "--topic",
+            "\(prefix)replies", "--partitions", "3", "--config", "message.timestamp.type=CreateTime",
+        ]
+        making.standardOutput = FileHandle.nullDevice
+        try making.run()
+        making.waitUntilExit()
+        #expect(making.terminationStatus == 0)
+        let log = KafkaLog(KafkaSettings(bootstrapServers: servers ?? "", prefix: prefix))
+        let error = #expect(throws: LogError.self) { try log.provision(partitions: 3) }
+        #expect(error?.code == .misconfigured)
+        #expect(error?.reason == "the topic replies has message.timestamp.type=CreateTime and must have LogAppendTime")
+        #expect(throws: LogError.self) { try log.describe() }
+    }
+
     @Test func `keeps records as they were given, in their order`() throws {
         try Self.log.provision(partitions: 12)
         let producer = try Self.log.makeProducer(client: "test")

@@ -86,13 +86,41 @@ extension KafkaHandle {
         }
     }
 
+    /// How topics stamp their records (`message.timestamp.type`), as far as brokers tell it within a second.
+    func timestampTypes() -> [Topic: String] {
+        var resources = Topic.allCases.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, names.name($0)) }
+        defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
+        guard let queue = rd_kafka_queue_new(pointer) else { return [:] }
+        defer { rd_kafka_queue_destroy(queue) }
+        rd_kafka_DescribeConfigs(pointer, &resources, resources.count, nil, queue)
+        guard let event = rd_kafka_queue_poll(queue, 1_000) else { return [:] }
+        defer { rd_kafka_event_destroy(event) }
+        guard rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR else { return [:] }
+        var types: [Topic: String] = [:]
+        var count = 0
+        let described = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &count)
+        for resource in UnsafeBufferPointer(start: described, count: count) {
+            guard let topic = rd_kafka_ConfigResource_name(resource).flatMap({ names.topic($0) }) else { continue }
+            var count = 0
+            let entries = rd_kafka_ConfigResource_configs(resource, &count)
+            for entry in UnsafeBufferPointer(start: entries, count: count) {
+                guard let name = rd_kafka_ConfigEntry_name(entry), String(cString: name) == Self.timestampType else { continue }
+                types[topic] = rd_kafka_ConfigEntry_value(entry).map { String(cString: $0) }
+            }
+        }
+        return types
+    }
+
+    private static let timestampType = "message.timestamp.type"
+    static let stampedByLog = "LogAppendTime"
+
     /// Events for ever, commands and replies for an hour, everything stamped by the log and never chosen from outdated
     /// replicas.
     private static func configuration(of topic: Topic, replicas: Int) -> [(String, String)] {
         let keepsForEver = topic.kind == .events || topic.kind == .keys
         return [
             ("cleanup.policy", "delete"), ("retention.ms", keepsForEver ? "-1" : "3600000"), ("retention.bytes", "-1"),
-            ("message.timestamp.type", "LogAppendTime"), ("min.insync.replicas", replicas >= 3 ? "2" : "1"),
+            (timestampType, stampedByLog), ("min.insync.replicas", replicas >= 3 ? "2" : "1"),
             ("unclean.leader.election.enable", "false"), ("max.message.bytes", "2000000"),
             ("segment.ms", keepsForEver ? "604800000" : "600000"),
         ]

@@ -58,7 +58,18 @@ public struct KafkaLog: EventLog {
                 found = count
             }
         }
+        try checkTimes(handle)
         return found ?? 0
+    }
+
+    /// Times are the log's own: those of a producer could come from a wrong clock, and Kafka would not say with which a record
+    /// was appended.
+    private func checkTimes(_ handle: KafkaHandle) throws(LogError) {
+        for (topic, type) in handle.timestampTypes() where type != KafkaHandle.stampedByLog {
+            throw LogError(
+                .misconfigured,
+                "the topic \(topic.rawValue) has message.timestamp.type=\(type) and must have \(KafkaHandle.stampedByLog)")
+        }
     }
 
     // MARK: Provisioning
@@ -84,6 +95,7 @@ public struct KafkaLog: EventLog {
         }
         if !missing.isEmpty { try handle.create(missing, replicas: replicas) }
         try waitForTopics(handle)
+        try checkTimes(handle)
         try nameLog(partitions)
     }
 

@@ -48,16 +48,18 @@ package final class KafkaMockCluster: Sendable {
         case duplicate
     }
 
-    /// The next requests to append are refused, each for one of these reasons.
-    package func refuseAppends(_ refusals: [Refusal]) {
+    /// The next requests to append are refused, each for one of these reasons, or taken, and those after them are taken.
+    package func refuseAppends(_ refusals: [Refusal?]) {
         let codes = refusals.map { refusal in
             switch refusal {
+            case nil: RD_KAFKA_RESP_ERR_NO_ERROR
             case .notLeader: RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
             case .duplicate: RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER
             }
         }
-        rd_kafka_mock_push_request_errors_array(
-            rd_kafka_handle_mock_cluster(handle.pointer), Self.produceRequest, codes.count, codes)
+        let cluster = rd_kafka_handle_mock_cluster(handle.pointer)
+        rd_kafka_mock_clear_request_errors(cluster, Self.produceRequest)
+        rd_kafka_mock_push_request_errors_array(cluster, Self.produceRequest, codes.count, codes)
     }
 
     /// Its number in Kafka's protocol.

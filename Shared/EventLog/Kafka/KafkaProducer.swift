@@ -55,7 +55,7 @@ final class KafkaProducer: LogProducer {
         while let group = state.flights.next(at: .now) {
             for (waiting, error) in send(group, &state) {
                 failed.append((waiting, error))
-                state.flights.ended(waiting.partition, stands: false, at: .now)
+                failed += abandonHeld(for: waiting, error, &state)
             }
         }
         return failed
@@ -68,7 +68,6 @@ final class KafkaProducer: LogProducer {
                 return group.map { ($0, LogError(.unavailable, "the producer broke and could not be made anew")) }
             }
             state.handle = handle
-            state.flights.beginAnew()
             serve(handle)
         }
         guard let handle = state.handle, let partition = group.first?.partition else {
@@ -175,12 +174,21 @@ final class KafkaProducer: LogProducer {
 
     private func retire(_ handle: KafkaHandle) {
         state.withLock { state in
-            if state.handle === handle { state.handle = nil }
+            guard state.handle === handle else { return }
+            state.handle = nil
+            state.flights.beginAnew()
         }
         rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
     }
 
-    /// Makes room for others. Where one failed, what was held back for it fails as well: some of it has waited as long.
+    /// A record failed. Returns what was held back for it, which fails as well: some of it has waited as long.
+    private func abandonHeld(for waiting: Waiting, _ error: LogError, _ state: inout State) -> [(Waiting, LogError)] {
+        state.flights.ended(waiting.partition, stands: false, at: .now)
+        guard error.code != .rejected else { return [] }
+        return state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
+    }
+
+    /// Makes room for others.
     private func ended(_ ended: [(Waiting, Result<Appended, LogError>)], by handle: KafkaHandle) {
         var failed: [(Waiting, LogError)] = []
         let now = ContinuousClock.now
@@ -189,10 +197,7 @@ final class KafkaProducer: LogProducer {
             for (waiting, result) in ended {
                 switch result {
                 case .success: state.flights.ended(waiting.partition, stands: isCurrent, at: now)
-                case .failure(let error):
-                    state.flights.ended(waiting.partition, stands: false, at: now)
-                    guard error.code != .rejected else { continue }
-                    failed += state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
+                case .failure(let error): failed += abandonHeld(for: waiting, error, &state)
                 }
             }
             if !state.isClosed { failed += sendNext(&state) }
