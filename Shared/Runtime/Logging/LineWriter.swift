@@ -148,16 +148,26 @@ final class LineWriter: @unchecked Sendable {
         return count > 0 ? UnsafeRawBufferPointer(rebasing: most[..<count]) : most
     }
 
-    /// Writes what is left while the process dies, whoever holds the locks and writes meanwhile: some of it perhaps twice. Only
-    /// what a signal handler may do.
+    /// Writes what is left while the process dies, whoever holds the locks and writes meanwhile: some of it perhaps twice. Gives
+    /// up where the reader stalls. Only what a signal handler may do.
     func writeLastWords() {
-        let end = filled.load(ordering: .acquiring)
-        var start = written.load(ordering: .acquiring)
-        while start < end {
+        var (start, end) = unwritten
+        while start < end, isWritable(within: Self.patience) {
             let piece = piece(from: start, to: end)
             let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
-            guard count > 0 else { return }
-            start += count
+            if count > 0 { start += count } else if count == 0 || errno != EINTR { return }
         }
+    }
+
+    /// From where to where, though another thread may begin at the front again between the two.
+    private var unwritten: (start: Int, end: Int) {
+        var start = written.load(ordering: .acquiring)
+        for _ in 0..<100 {
+            let end = filled.load(ordering: .acquiring)
+            let again = written.load(ordering: .acquiring)
+            if again == start, start <= end { return (start, end) }
+            start = again
+        }
+        return (start, start)
     }
 }
