@@ -37,6 +37,13 @@ final class FakePath: CommandPath {
     }
 }
 
+/// How long answers would be held back; nobody waits for it.
+final class Pauses: Sendable {
+    private let state = Mutex<[Duration]>([])
+    var all: [Duration] { state.withLock { $0 } }
+    func add(_ pause: Duration) { state.withLock { $0.append(pause) } }
+}
+
 /// What answers wait for.
 final class Gate: Sendable {
     private let state = Mutex(false)
@@ -166,6 +173,7 @@ struct TestGateway {
     let users: UserAnswers
     let tokens = FakeTokens()
     let metrics = Metrics()
+    let pauses = Pauses()
     let logs = LogRecorder()
     let routing = Routing(secret: Secret(Array(repeating: 7, count: 32)))
     let api: GatewayAPI
@@ -188,6 +196,8 @@ struct TestGateway {
             metrics: metrics)
         api.channels = channels
         api.proofRequired = proofRequired
+        let pauses = pauses
+        api.pause = { pauses.add($0) }
         api.acceptedSecrets = accepted
         // A machine that has other things to do is not one that has died.
         api.lease = .seconds(60)

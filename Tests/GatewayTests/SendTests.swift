@@ -66,11 +66,15 @@ import Testing
         #expect(gateway.path.issued.first?.decoy == false)
     }
 
-    @Test(arguments: [TestGateway.send, TestGateway.reset])
-    func `looks the account up whatever it is for`(body: String) async {
-        let gateway = TestGateway()
-        _ = await gateway.send(body)
-        #expect(gateway.accounts.asked == [gateway.subject("user@example.com")])
+    @Test func `looks the account up where a password is reset or a device presented`() async {
+        let device: Headers = ["X-Device-Token": "any"]
+        for (body, headers, isAsked) in [
+            (TestGateway.send, [:], false), (TestGateway.send, device, true), (TestGateway.reset, [:], true),
+        ] {
+            let gateway = TestGateway()
+            _ = await gateway.send(body, headers: headers)
+            #expect(gateway.accounts.asked == (isAsked ? [gateway.subject("user@example.com")] : []))
+        }
     }
 
     @Test func `past the budget of the day is marked and answered like the others`() async {

@@ -28,6 +28,8 @@ public struct GatewayAPI: Sendable {
     public var metrics: Metrics
     /// How long a gateway may be silent about a request with an idempotency key before another one takes it over.
     public var lease: Duration = .seconds(3)
+    /// Waits for the time of an answer; ends early with the request.
+    var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0, tolerance: .zero) }
 
     public init(
         routing: Routing, secret: Secret, rates: [Limit: Rate], counter: any QuotaCounter, answers: any AnswerStore,
@@ -61,7 +63,8 @@ public struct GatewayAPI: Sendable {
             metrics: metrics)
         let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
-            sealer: sealer, commands: EvenTiming(commands, secret: secret), passwords: PasswordWork(metrics: metrics), verifier: verifier,
+            sealer: sealer, commands: BucketedTiming(commands: commands, pause: pause), passwords: PasswordWork(metrics: metrics),
+            verifier: verifier,
             revocations: revocations, users: users, proofRequired: proofRequired)
         let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)

@@ -44,7 +44,7 @@ struct OnboardingSession: Sendable {
                     session: onboarding.session, token: try services.seal(token, SealingContext.token(digest: digest)),
                     digest: digest, proofRequired: services.proofRequired),
                 to: services.routing.routingKey(of: onboarding.session), attempt: attempt, for: request, context, answer: answer)
-            command.timing = .evenUnlessOK
+            command.timing = .bucketedUnlessOK
             return command
         }
         return answer(reply)

@@ -74,7 +74,7 @@ struct SignUp: Sendable {
         var command = OutgoingCommand(check, to: subject.routingKey, id: id, for: request, context, answer: answer)
         command.subject = subject
         // A session is begun whether or not there is an account.
-        command.timing = kind == .onboarding ? .even : .evenUnlessOK
+        command.timing = kind == .onboarding ? .bucketed : .bucketedUnlessOK
         return command
     }
 

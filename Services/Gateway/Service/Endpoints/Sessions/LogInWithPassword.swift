@@ -27,7 +27,7 @@ struct LogInWithPassword: Sendable {
                 var command = OutgoingCommand(
                     check, to: subject.routingKey, attempt: attempt, for: request, context, answer: answer)
                 command.subject = subject
-                command.timing = .evenUnlessOK
+                command.timing = .bucketedUnlessOK
                 return command
             }
         }

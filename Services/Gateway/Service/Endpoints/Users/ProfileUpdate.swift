@@ -15,10 +15,20 @@ struct ProfileUpdate: Sendable {
         let reply = try await services.commands.reply { attempt in
             let id = identity.id(of: CheckProfile.type, attempt: attempt)
             let sealed = try services.seal(JSON.object(patch).serialized(), SealingContext.profile(in: id))
-            return OutgoingCommand(
+            var command = OutgoingCommand(
                 CheckProfile(target: target, patch: sealed), to: routingKey, id: id, for: request, context, answer: answer)
+            command.timing = timing
+            return command
         }
         return answer(reply)
+    }
+
+    /// A session may be that of an identifier which has an account, and whoever has it need not be its owner.
+    private var timing: AnswerTiming {
+        switch target {
+        case .user: .free
+        case .onboarding: .bucketed
+        }
     }
 
     private var routingKey: RoutingKey {

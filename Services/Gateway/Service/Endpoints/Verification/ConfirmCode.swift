@@ -22,8 +22,8 @@ struct ConfirmCode: Sendable {
     ) async throws -> OutgoingCommand {
         let subject = identifier.subject(by: services.routing)
         let isReset = purpose == .passwordReset
-        let account =
-            isReset || KnownDevice.isPresented(in: request) ? try await services.accounts.account(of: subject) : nil
+        let looksAtAccount = isReset || KnownDevice.isPresented(in: request)
+        let account = looksAtAccount ? try await services.accounts.account(of: subject) : nil
         let device = try await services.device(request, of: account)
         let sealed = try services.seal(
             Array(code.utf8), SealingContext.submission(subject: subject, purpose: purpose), to: .verification)
@@ -32,7 +32,7 @@ struct ConfirmCode: Sendable {
                 subject: subject, purpose: purpose, code: sealed, device: device?.digest,
                 account: isReset ? account : nil),
             about: subject, for: request, context, answer: Self.answer(to: purpose))
-        if isReset { command.timing = .evenUnlessOK }
+        if looksAtAccount { command.timing = .bucketedUnlessOK }
         return command
     }
 

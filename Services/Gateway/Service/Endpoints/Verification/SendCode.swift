@@ -6,8 +6,8 @@ import JSON
 
 /// `POST /api/verification/send`.
 ///
-/// For every purpose and every address the same is done: the budget of the day is counted, account and device are looked up,
-/// a command goes to Verification, and the answer is the same whatever came of it.
+/// For every address the same is done: the budget of the day is counted, a command goes to Verification, and the answer is the
+/// same whatever came of it. Whether account and device are looked up depends on the request alone.
 struct SendCode: Sendable {
     let services: EndpointServices
 
@@ -27,8 +27,10 @@ struct SendCode: Sendable {
         answer: @escaping @Sendable (Reply) -> Response
     ) async throws -> Response {
         let subject = identifier.subject(by: services.routing)
+        let isReset = purpose == .passwordReset
+        let looksAtAccount = isReset || KnownDevice.isPresented(in: request)
         async let isOver = services.limiter.isOverDailySends(subject, purpose)
-        async let found = services.accounts.account(of: subject)
+        async let found = looksAtAccount ? services.accounts.account(of: subject) : nil
         let (overDailyLimit, account) = try await (isOver, found)
         let device = try await services.device(request, of: account)
 
@@ -36,10 +38,10 @@ struct SendCode: Sendable {
             Array(identifier.text.utf8), SealingContext.recipient(subject: subject, purpose: purpose), to: .notifier)
         let command = IssueCode(
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
-            overDailyLimit: overDailyLimit, decoy: purpose == .passwordReset && account == nil,
-            account: purpose == .passwordReset ? account : nil, device: device?.digest)
+            overDailyLimit: overDailyLimit, decoy: isReset && account == nil, account: isReset ? account : nil,
+            device: device?.digest)
         var outgoing = OutgoingCommand(command, about: subject, for: request, context, answer: answer)
-        if purpose == .passwordReset { outgoing.timing = .even }
+        if looksAtAccount { outgoing.timing = .bucketed }
         return try await services.commands.ask(outgoing)
     }
 
