@@ -1,7 +1,7 @@
 """compose/bench --oracle: whether times tell who has an account.
 
-Every endpoint is asked for identifiers with and without an account, in random order, one after the other over one connection,
-each for the first time and from an address of its own. The area under the curve is the probability that a request for a known
+Every endpoint is asked for identifiers with and without an account, in random order, each for the first time and from an address
+of its own: one after the other over one connection, or, where answers are held back, over a few that take turns. The area under the curve is the probability that a request for a known
 identifier took longer than one for an unknown identifier: 0.5 tells nothing.
 """
 
@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import random
+import selectors
 import socket
 import time
 
@@ -22,6 +23,9 @@ GOAL = 0.02
 # Identifiers of either kind have the same length.
 KINDS = ("known", "other")
 HEADINGS = ("request", "samples", "area", "chance", "p50 known", "p50 other", "answers")
+# Connections, and the time between their first requests in seconds, where answers are held back for a tenth of a second.
+TURNS = 8
+TURN = 0.1 / TURNS
 WIDTHS = (24, 8, 7, 7, 10, 10, 24)
 
 
@@ -32,13 +36,20 @@ def measure(system, samples, backend, report):
     run = Run(system, count)
     report.backend(backend)
     for name, make in requests().items():
-        report.row(backend, name, run.measure(make))
+        report.row(backend, name, run.measure(make, 1 if name in FREE else TURNS))
+
+
+# Requests whose answers are not held back: nothing looks at an account for them.
+FREE = ("send", "confirm", "register")
 
 
 def requests():
     """Each takes what an identifier knows and gives the request. They stand in an order in which one prepares the next."""
     def post(path, **body):
         return lambda about: ("POST", path, {**body, **about.named(path)}, None)
+
+    def in_session(method, path, body):
+        return lambda about: (method, path, body, about.token)
     return {
         "login": post("/api/auth/login", password="Wrong-Horse-8"),
         "send": post("/api/verification/send", channel="email", purpose="email_verification"),
@@ -49,12 +60,14 @@ def requests():
         "send password_reset": post("/api/verification/send", channel="email", purpose="password_reset"),
         "confirm password_reset": post("/api/verification/confirm", code="000000", purpose="password_reset"),
         "onboarding/session": post("/api/onboarding/session", password=PASSWORD),
-        "onboarding/complete": lambda about: ("POST", "/api/onboarding/complete", {}, about.token),
+        "onboarding/session PATCH": in_session("PATCH", "/api/onboarding/session", {"displayName": "Zoe"}),
+        "onboarding/complete": in_session("POST", "/api/onboarding/complete", {}),
     }
 
 
 class Identifier:
     def __init__(self, kind, number):
+        self.kind = kind
         self.email = f"{kind}-{number:06d}@oracle.example"
         self.token = None
 
@@ -68,35 +81,59 @@ class Run:
         self.identifiers = {kind: [Identifier(kind, number) for number in range(count)] for kind in KINDS}
         self.addresses = 0
 
-    def measure(self, make):
+    def measure(self, make, connections):
         """Times in nanoseconds and answers, by kind."""
         times = {kind: [] for kind in KINDS}
         answers = {kind: {} for kind in KINDS}
-        order = [(kind, number) for kind in KINDS for number in range(len(self.identifiers[kind]))]
+        order = [identifier for kind in KINDS for identifier in self.identifiers[kind]]
         random.shuffle(order)
-        client = Client(self.port)
+        clients = [Client(self.port) for _ in range(connections)]
         # A collection would fall on some samples only.
         gc.disable()
         try:
-            for kind, number in order:
-                identifier = self.identifiers[kind][number]
-                self.addresses += 1
-                took, status, body = client.ask(*make(identifier), self.addresses)
-                times[kind].append(took)
+            for identifier, took, status, body in self.ask(clients, make, order):
+                times[identifier.kind].append(took)
                 answer = str(status)
                 if status >= 400:
                     answer += " " + json.loads(body)["error"]["code"]
                 elif b"onboardingToken" in body:
                     identifier.token = json.loads(body)["data"]["onboardingToken"]
-                answers[kind][answer] = answers[kind].get(answer, 0) + 1
+                answers[identifier.kind][answer] = answers[identifier.kind].get(answer, 0) + 1
         finally:
             gc.enable()
-            client.close()
+            for client in clients:
+                client.close()
         return times, answers
+
+    def ask(self, clients, make, order):
+        """Each client asks for one after the other, as long as there are any. Gives identifiers with their answers."""
+        waiting = iter(order)
+
+        def begin(client):
+            identifier = next(waiting, None)
+            if identifier is None:
+                return False
+            self.addresses += 1
+            client.begin(identifier, *make(identifier), self.addresses)
+            return True
+        with selectors.DefaultSelector() as selector:
+            for number, client in enumerate(clients):
+                time.sleep(TURN if number else 0)
+                if begin(client):
+                    selector.register(client.socket, selectors.EVENT_READ, client)
+            while selector.get_map():
+                for key, _ in selector.select():
+                    client = key.data
+                    answer = client.receive()
+                    if answer:
+                        identifier = client.identifier
+                        if not begin(client):
+                            selector.unregister(client.socket)
+                        yield (identifier, *answer)
 
 
 class Client:
-    """One connection that is kept."""
+    """One connection that is kept, with one request at a time."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -105,7 +142,7 @@ class Client:
     def close(self):
         self.socket.close()
 
-    def ask(self, method, path, body, token, address):
+    def begin(self, identifier, method, path, body, token, address):
         data = json.dumps(body)
         lines = [
             f"{method} {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {len(data)}",
@@ -114,17 +151,22 @@ class Client:
         if token:
             lines.append(f"Authorization: Bearer {token}")
         request = ("\r\n".join(lines) + "\r\n\r\n" + data).encode()
-        start = time.perf_counter_ns()
+        self.identifier = identifier
+        self.answer = b""
+        self.start = time.perf_counter_ns()
         self.socket.sendall(request)
-        answer = b""
-        while True:
-            part = self.socket.recv(65536)
-            if not part:
-                raise Problem("a connection was closed")
-            answer += part
-            head, found, rest = answer.partition(b"\r\n\r\n")
-            if found and len(rest) >= int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]):
-                return time.perf_counter_ns() - start, int(answer[9:12]), rest
+
+    def receive(self):
+        """Nanoseconds, status and body, once all of the answer is there."""
+        part = self.socket.recv(65536)
+        now = time.perf_counter_ns()
+        if not part:
+            raise Problem("a connection was closed")
+        self.answer += part
+        head, found, rest = self.answer.partition(b"\r\n\r\n")
+        if found and len(rest) >= int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]):
+            return now - self.start, int(self.answer[9:12]), rest
+        return None
 
 
 def area(known, other):
