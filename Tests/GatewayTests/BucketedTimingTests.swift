@@ -1,6 +1,7 @@
 import Crypto
 import EventSchema
 import HTTP
+import Synchronization
 import Testing
 
 @testable import GatewayService
@@ -71,6 +72,23 @@ import Testing
             #expect(gateway.pauses.all.count == 1)
             _ = await gateway.send(.post, "/onboarding/complete", "{}", token: token)
             #expect(gateway.pauses.all.count == (isHeldAtTheEnd ? 2 : 1))
+        }
+    }
+
+    @Test func `wait once, however often they are decided anew`() async throws {
+        for staleReplies in 0...3 {
+            let gateway = TestGateway()
+            let asked = Mutex(0)
+            gateway.path.answer { _ in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return Reply(outcome: number <= staleReplies ? .stale : .invalidCredentials)
+            }
+            let response = await gateway.post("/auth/login", "{\(Self.account)}")
+            #expect(response.status == (staleReplies < 3 ? .unauthorized : .serviceUnavailable))
+            #expect(gateway.pauses.all.count == 1)
         }
     }
 

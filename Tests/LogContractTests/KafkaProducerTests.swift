@@ -33,18 +33,29 @@ import Testing
         #expect(try writer.append("last", to: own).offset == 2)
     }
 
-    @Test func `what is acknowledged stands where it is said to, in its order, whichever first request is refused`() throws {
+    /// A producer, and one that has broken and is another one from then on.
+    @Test(arguments: [false, true])
+    func `what is acknowledged stands where it is said to, in its order, whichever first request is refused`(
+        breaks: Bool
+    ) throws {
         // Each record is a request of its own, as stragglers of a group are.
         let log = try log(["batch.num.messages": "1"])
+        let reader = try log.reader()
         for refused in 0..<Self.partitions {
             let writer = try log.writer()
+            if breaks {
+                try writer.append(Self.events.map { OutgoingRecord("known", to: $0) })
+                cluster.refuseAppends([.outOfOrder])
+                #expect(throws: LogError.self) { try writer.append("breaks", to: Self.events[0]) }
+            }
+            let start = try Self.events.map { try reader.consumer.bounds(of: $0).upperBound }
             cluster.refuseAppends(Array(repeating: nil, count: refused) + [.notLeader])
-            let places = (0..<3).flatMap { number in Self.events.map { (number, $0) } }
-            let appended = try writer.append(places.map { OutgoingRecord("\(refused) \($0)", to: $1) })
-            #expect(appended.map(\.offset) == places.map { Int64(refused * 3 + $0.0) })
+            let places = (0..<3).flatMap { number in Self.events.indices.map { (number, $0) } }
+            let appended = try writer.append(places.map { OutgoingRecord("\($0)", to: Self.events[$1]) })
+            #expect(appended.map(\.offset) == places.map { start[$0.1] + Int64($0.0) })
+            for (partition, start) in zip(Self.events, start) {
+                #expect(try reader.read(partition, from: start).map(\.text) == ["0", "1", "2"])
+            }
         }
-        let reader = try log.reader()
-        let written = (0..<Self.partitions).flatMap { refused in (0..<3).map { "\(refused) \($0)" } }
-        for partition in Self.events { #expect(try reader.read(partition).map(\.text) == written) }
     }
 }

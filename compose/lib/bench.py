@@ -33,6 +33,10 @@ def bench(parser, arguments):
     parser.add_argument("--only", choices=BACKENDS, action="append", help="only this log")
     parser.add_argument("--connections", default=",".join(map(str, CONNECTIONS)), metavar="N,…", help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=5, metavar="N", help="for each measurement (default: %(default)s)")
+    parser.add_argument(
+        "--warm-up", type=float, metavar="N",
+        help="seconds of load before anything counts (default: " + ", ".join(
+            f"{seconds} on {backend}" for backend, seconds in WARM_UP_SECONDS.items()) + ")")
     parser.add_argument("--partitions", type=int, default=12, metavar="N", help="of every topic (default: %(default)s)")
     parser.add_argument(
         "--oracle", nargs="?", type=int, const=10_000, metavar="N",
@@ -49,6 +53,8 @@ def bench(parser, arguments):
         raise Problem("--rebuild is not a number from 12 to 100000000", 2)
     if not 1 <= options.partitions <= 1_000:
         raise Problem("--partitions is not a number from 1 to 1000", 2)
+    if options.warm_up is not None and not 0 < options.warm_up <= 3_600:
+        raise Problem("--warm-up is not more than 0 and at most 3600", 2)
     if not 0 < options.seconds <= 60:
         raise Problem("--seconds is not more than 0 and at most 60", 2)
     os.environ["LATCHKEY_BENCHMARKS"] = "yes"
@@ -115,7 +121,7 @@ def run(backend, options, programs, report, folder, broker):
         if options.oracle is not None:
             return bench_oracle.measure(system, options.oracle, backend, report)
         load = Load(system, programs, report)
-        load.warm_up(options, WARM_UP_SECONDS[backend])
+        load.warm_up(options, options.warm_up or WARM_UP_SECONDS[backend])
         for connections in options.connections:
             limits = bench_limits.take(system, programs, connections, options.seconds)
             load.measure(backend, "healthz", connections, options.seconds, limits)

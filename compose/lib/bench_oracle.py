@@ -1,8 +1,9 @@
 """compose/bench --oracle: whether times tell who has an account.
 
 Every endpoint is asked for identifiers with and without an account, in random order, each for the first time and from an address
-of its own: one after the other over one connection, or, where answers are held back, over a few that take turns. The area under the curve is the probability that a request for a known
-identifier took longer than one for an unknown identifier: 0.5 tells nothing.
+of its own: one after the other over one connection, or, where answers are held back, over a few that take turns. The area under
+the curve is the probability that a request for a known identifier took longer than one for an unknown identifier: 0.5 tells
+nothing.
 """
 
 import base64
@@ -22,10 +23,12 @@ HASH = "$argon2id$v=19$m=19456,t=2,p=1$"
 GOAL = 0.02
 # Identifiers of either kind have the same length.
 KINDS = ("known", "other")
-HEADINGS = ("request", "samples", "area", "chance", "p50 known", "p50 other", "answers")
+# Requests whose answers are not held back: nothing looks at an account for them.
+FREE = ("send", "confirm", "register")
 # Connections, and the time between their first requests in seconds, where answers are held back for a tenth of a second.
 TURNS = 8
 TURN = 0.1 / TURNS
+HEADINGS = ("request", "samples", "area", "chance", "p50 known", "p50 other", "answers")
 WIDTHS = (24, 8, 7, 7, 10, 10, 24)
 
 
@@ -37,10 +40,6 @@ def measure(system, samples, backend, report):
     report.backend(backend)
     for name, make in requests().items():
         report.row(backend, name, run.measure(make, 1 if name in FREE else TURNS))
-
-
-# Requests whose answers are not held back: nothing looks at an account for them.
-FREE = ("send", "confirm", "register")
 
 
 def requests():
@@ -122,9 +121,9 @@ class Run:
                 if begin(client):
                     selector.register(client.socket, selectors.EVENT_READ, client)
             while selector.get_map():
-                for key, _ in selector.select():
-                    client = key.data
-                    answer = client.receive()
+                # The time of all that are there first.
+                received = [(key.data, key.data.receive()) for key, _ in selector.select()]
+                for client, answer in received:
                     if answer:
                         identifier = client.identifier
                         if not begin(client):

@@ -223,7 +223,9 @@ class Supervisor:
         """Waits for something to happen, at most so long, and handles it."""
         if self.terminal and self.terminal.waiting:
             pause = min(pause, 0.05)
-        found = sum(key.data() or 0 for key, _ in self.selector.select(pause))
+        found = 0
+        for key, _ in self.selector.select(pause):
+            found += key.data() or 0
         for is_ready, reason in self.take_reports():
             self.on_report(is_ready, reason)
         for process in self.processes:

@@ -6,7 +6,7 @@ public import EventSchema
 /// owns, never from Swift's cooperative pool.
 public protocol EventLog: Sendable {
     /// What the log says of itself. Fails with `.notProvisioned` where a topic is missing and with `.misconfigured` where
-    /// partition counts differ from each other.
+    /// partition counts differ from each other, or a topic keeps times that are not the log's.
     func describe() throws(LogError) -> LogDescription
 
     /// A producer of this process. `client` names it in the log's own diagnostics.

@@ -90,10 +90,17 @@ extension KafkaHandle {
     func timestampTypes() -> [Topic: String] {
         var resources = Topic.allCases.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, names.name($0)) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-        guard let queue = rd_kafka_queue_new(pointer) else { return [:] }
-        defer { rd_kafka_queue_destroy(queue) }
-        rd_kafka_DescribeConfigs(pointer, &resources, resources.count, nil, queue)
-        guard let event = rd_kafka_queue_poll(queue, 1_000) else { return [:] }
+        guard let queue = rd_kafka_queue_new(pointer),
+            let options = rd_kafka_AdminOptions_new(pointer, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS)
+        else { return [:] }
+        defer {
+            rd_kafka_AdminOptions_destroy(options)
+            rd_kafka_queue_destroy(queue)
+        }
+        var message = [CChar](repeating: 0, count: 512)
+        rd_kafka_AdminOptions_set_request_timeout(options, 1_000, &message, message.count)
+        rd_kafka_DescribeConfigs(pointer, &resources, resources.count, options, queue)
+        guard let event = rd_kafka_queue_poll(queue, 2_000) else { return [:] }
         defer { rd_kafka_event_destroy(event) }
         guard rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR else { return [:] }
         var types: [Topic: String] = [:]

@@ -46,6 +46,8 @@ package final class KafkaMockCluster: Sendable {
         case notLeader
         /// It has seen their number before.
         case duplicate
+        /// The number before theirs is missing: where nothing is, the producer breaks.
+        case outOfOrder
     }
 
     /// The next requests to append are refused, each for one of these reasons, or taken, and those after them are taken.
@@ -55,6 +57,7 @@ package final class KafkaMockCluster: Sendable {
             case nil: RD_KAFKA_RESP_ERR_NO_ERROR
             case .notLeader: RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
             case .duplicate: RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER
+            case .outOfOrder: RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER
             }
         }
         let cluster = rd_kafka_handle_mock_cluster(handle.pointer)

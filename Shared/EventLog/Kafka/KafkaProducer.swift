@@ -55,7 +55,7 @@ final class KafkaProducer: LogProducer {
         while let group = state.flights.next(at: .now) {
             for (waiting, error) in send(group, &state) {
                 failed.append((waiting, error))
-                failed += abandonHeld(for: waiting, error, &state)
+                failed += endFailed(waiting, error, &state)
             }
         }
         return failed
@@ -181,8 +181,8 @@ final class KafkaProducer: LogProducer {
         rd_kafka_purge(handle.pointer, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
     }
 
-    /// A record failed. Returns what was held back for it, which fails as well: some of it has waited as long.
-    private func abandonHeld(for waiting: Waiting, _ error: LogError, _ state: inout State) -> [(Waiting, LogError)] {
+    /// Ends the flight of a record that failed. Returns what was held back for it, which fails as well: some has waited as long.
+    private func endFailed(_ waiting: Waiting, _ error: LogError, _ state: inout State) -> [(Waiting, LogError)] {
         state.flights.ended(waiting.partition, stands: false, at: .now)
         guard error.code != .rejected else { return [] }
         return state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
@@ -197,7 +197,7 @@ final class KafkaProducer: LogProducer {
             for (waiting, result) in ended {
                 switch result {
                 case .success: state.flights.ended(waiting.partition, stands: isCurrent, at: now)
-                case .failure(let error): failed += abandonHeld(for: waiting, error, &state)
+                case .failure(let error): failed += endFailed(waiting, error, &state)
                 }
             }
             if !state.isClosed { failed += sendNext(&state) }

@@ -30,13 +30,15 @@ import Testing
             for (email, peer) in [("known@example.com", "192.0.2.1"), ("nobody@example.com", "192.0.2.2")] {
                 let client = InMemoryClient(gateway.application, peer: try #require(IPAddress(peer)))
                 let before = (gateway.accounts.asked.count, gateway.devices.asked.count, gateway.path.commands.count)
+                let pauses = gateway.pauses.all.count
                 let response = await client.send(
                     .post(
                         "/api" + path, json: body.replacing("$", with: email),
                         headers: ["X-Request-Id": "1", "X-Device-Token": device]))
                 let work = (
                     gateway.accounts.asked.count - before.0, gateway.devices.asked.count - before.1,
-                    gateway.path.commands.dropFirst(before.2).map { "\(type(of: $0.message))" }
+                    gateway.path.commands.dropFirst(before.2).map { "\(type(of: $0.message)) \($0.timing)" },
+                    gateway.pauses.all.count - pauses
                 )
                 seen.append(
                     ["\(response.status)", response.text.replacing(email, with: "$")]

@@ -15,7 +15,7 @@ struct Visitor: Sendable {
         var isSuccess: Bool { status == 200 && body?["success"]?.bool == true }
     }
 
-    let system: LatchkeySystem
+    var system: LatchkeySystem
     let email: String
     let address: String
     /// Which gateway it talks to, from 1.

@@ -14,7 +14,8 @@ public enum AnswerTiming: Sendable {
 ///
 /// To look at an account that is there costs a fraction of a millisecond more than to look for one that is not. A bucket is
 /// several times as long as such a request takes on a machine that keeps up, so that nearly all leave at the end of the first,
-/// whatever they cost; only those that take just as long as a bucket can tell by falling into one or the other.
+/// whatever they cost. Only those that take just as long as a bucket, on a machine that is kept busy, can tell by falling into
+/// one or the other; how many of them there are is bounded by the limits.
 struct BucketedTiming: CommandPath {
     /// Buckets are counted back from the request's deadline, which stands the same time after it came for all.
     static let bucket: Duration = .milliseconds(100)
@@ -24,7 +25,9 @@ struct BucketedTiming: CommandPath {
 
     func reply(to command: OutgoingCommand) async throws -> Reply {
         let reply = try await commands.reply(to: command)
-        if command.timing.isBucketed(for: reply) {
+        // What is made anew is answered after that.
+        let isAnswer = reply.outcome != .stale || command.isLastAttempt
+        if isAnswer, command.timing.isBucketed(for: reply) {
             await pause(Self.wait(remaining: ContinuousClock.now.duration(to: command.deadline)))
         }
         return reply

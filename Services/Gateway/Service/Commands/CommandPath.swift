@@ -23,7 +23,9 @@ extension CommandPath {
         attempts: Int = 3, toEach make: (_ attempt: Int) throws -> OutgoingCommand
     ) async throws -> Reply {
         for attempt in 0..<attempts {
-            let reply = try await reply(to: make(attempt))
+            var command = try make(attempt)
+            command.isLastAttempt = attempt == attempts - 1
+            let reply = try await reply(to: command)
             if reply.outcome != .stale { return reply }
         }
         throw APIError.unavailable
@@ -46,6 +48,8 @@ public struct OutgoingCommand: Sendable {
     /// What the client is told, and when.
     public var answer: @Sendable (Reply) -> Response
     public var timing = AnswerTiming.free
+    /// Whether it is the reply to this one that the client is told of, even where it is stale.
+    public var isLastAttempt = true
 
     public init(
         _ message: any Message, about subject: Subject, for request: Request, _ context: RequestContext,
