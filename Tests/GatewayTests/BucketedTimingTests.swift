@@ -24,7 +24,6 @@ import Testing
     private struct Step: Sendable {
         var path: String
         var body: String
-        var method = HTTPMethod.post
         var headers: Headers = [:]
         /// Where the answer is held back: after a refusal, and where all went well.
         var refused: Bool

@@ -15,7 +15,7 @@ import Testing
         for partition in [first, second, third] {
             flights.add(0, to: partition)
             #expect(flights.next(at: now) == [0])
-            flights.ended(partition, stands: true, at: now)
+            flights.ended(partition, stoodAt: now)
         }
         return flights
     }
@@ -33,13 +33,13 @@ import Testing
         #expect(flights.next(at: now) == [1])
         for number in 2...4 { flights.add(number, to: first) }
         #expect(flights.next(at: now) == nil)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == [2, 3, 4])
         flights.add(5, to: first)
-        flights.ended(first, stands: true, at: now)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == nil)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == [5])
     }
 
@@ -51,14 +51,14 @@ import Testing
         flights.add(4, to: second)
         #expect(flights.next(at: now) == [1])
         #expect(flights.next(at: now) == nil)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == [2, 4])
         flights.add(5, to: first)
         #expect(flights.next(at: now) == nil)
-        flights.ended(second, stands: true, at: now)
-        flights.ended(second, stands: true, at: now)
+        flights.ended(second, stoodAt: now)
+        flights.ended(second, stoodAt: now)
         #expect(flights.next(at: now) == [3])
-        flights.ended(third, stands: true, at: now)
+        flights.ended(third, stoodAt: now)
         #expect(flights.next(at: now) == [5])
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(flights.next(at: now) == nil)
         flights.add(4, to: second)
         #expect(flights.next(at: now) == nil)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == [4])
     }
 
@@ -87,8 +87,8 @@ import Testing
         #expect(flights.next(at: now + .milliseconds(900)) == nil)
         #expect(flights.next(at: now + .seconds(1)) == [3])
         #expect(flights.next(at: now + .seconds(1)) == nil)
-        flights.ended(first, stands: true, at: now)
-        flights.ended(second, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
+        flights.ended(second, stoodAt: now)
         #expect(flights.next(at: now + .seconds(1)) == [2])
     }
 
@@ -97,10 +97,10 @@ import Testing
         for number in 1...4 { flights.add(number, to: first) }
         #expect(flights.next(at: now) == [1])
         #expect(flights.next(at: now) == nil)
-        flights.ended(first, stands: false, at: now)
+        flights.ended(first, stoodAt: nil)
         #expect(flights.next(at: now) == [2])
         flights.add(5, to: first)
-        flights.ended(first, stands: true, at: now)
+        flights.ended(first, stoodAt: now)
         #expect(flights.next(at: now) == [3, 4, 5])
     }
 

@@ -64,8 +64,7 @@ public struct GatewayAPI: Sendable {
         let services = EndpointServices(
             channels: channels, routing: routing, limiter: limiter, accounts: accounts, devices: devices, keys: keys,
             sealer: sealer, commands: BucketedTiming(commands: commands, pause: pause), passwords: PasswordWork(metrics: metrics),
-            verifier: verifier,
-            revocations: revocations, users: users, proofRequired: proofRequired)
+            verifier: verifier, revocations: revocations, users: users, proofRequired: proofRequired)
         let routes = EndpointRoutes(services: services)
         let failFast = FailFast(metrics: metrics)
 

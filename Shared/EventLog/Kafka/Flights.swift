@@ -53,9 +53,11 @@ struct Flights<Element> {
         return group
     }
 
-    /// One element of a group stands or has failed.
-    mutating func ended(_ partition: TopicPartition, stands: Bool, at now: ContinuousClock.Instant) {
-        stood[partition] = stands ? now : nil
+    /// One element of a group has arrived or failed.
+    ///
+    /// - Parameter time: when it stood; `nil` for one that failed, or was sent by somebody else.
+    mutating func ended(_ partition: TopicPartition, stoodAt time: ContinuousClock.Instant?) {
+        stood[partition] = time
         guard var lane = lanes.removeValue(forKey: partition) else { return }
         lane.underway -= 1
         if lane.underway == 0, !lane.held.isEmpty { queue.append(partition) }

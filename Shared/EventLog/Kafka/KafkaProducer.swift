@@ -183,7 +183,7 @@ final class KafkaProducer: LogProducer {
 
     /// Ends the flight of a record that failed. Returns what was held back for it, which fails as well: some has waited as long.
     private func endFailed(_ waiting: Waiting, _ error: LogError, _ state: inout State) -> [(Waiting, LogError)] {
-        state.flights.ended(waiting.partition, stands: false, at: .now)
+        state.flights.ended(waiting.partition, stoodAt: nil)
         guard error.code != .rejected else { return [] }
         return state.flights.abandonHeld(of: waiting.partition).map { ($0, error) }
     }
@@ -193,10 +193,10 @@ final class KafkaProducer: LogProducer {
         var failed: [(Waiting, LogError)] = []
         let now = ContinuousClock.now
         state.withLock { state in
-            let isCurrent = state.handle === handle
+            let time = state.handle === handle ? now : nil
             for (waiting, result) in ended {
                 switch result {
-                case .success: state.flights.ended(waiting.partition, stands: isCurrent, at: now)
+                case .success: state.flights.ended(waiting.partition, stoodAt: time)
                 case .failure(let error): failed += endFailed(waiting, error, &state)
                 }
             }

@@ -47,22 +47,22 @@ public struct OutgoingCommand: Sendable {
     public var deadline: ContinuousClock.Instant
     /// What the client is told, and when.
     public var answer: @Sendable (Reply) -> Response
-    public var timing = AnswerTiming.free
+    public var timing: AnswerTiming
     /// Whether it is the reply to this one that the client is told of, even where it is stale.
     public var isLastAttempt = true
 
     public init(
         _ message: any Message, about subject: Subject, for request: Request, _ context: RequestContext,
-        answer: @escaping @Sendable (Reply) -> Response
+        timing: AnswerTiming = .free, answer: @escaping @Sendable (Reply) -> Response
     ) {
-        self.init(message, to: subject.routingKey, for: request, context, answer: answer)
+        self.init(message, to: subject.routingKey, for: request, context, timing: timing, answer: answer)
         self.subject = subject
     }
 
     /// - Parameter id: where it had to be known before the message was made.
     public init(
         _ message: any Message, to routingKey: RoutingKey, id: MessageID? = nil, attempt: Int = 0, for request: Request,
-        _ context: RequestContext, answer: @escaping @Sendable (Reply) -> Response
+        _ context: RequestContext, timing: AnswerTiming = .free, answer: @escaping @Sendable (Reply) -> Response
     ) {
         self.message = message
         self.routingKey = routingKey
@@ -72,6 +72,7 @@ public struct OutgoingCommand: Sendable {
         client = ClientDetails(request, context)
         trace = context.trace.child()
         deadline = context.deadline
+        self.timing = timing
         self.answer = answer
     }
 

@@ -26,6 +26,11 @@ struct EndpointServices: Sendable {
         return try sealer.seal(bytes, to: key, context: context)
     }
 
+    /// Whether account and device are looked up for a code. It depends on the request alone.
+    func looksAtAccount(for purpose: Purpose, _ request: Request) -> Bool {
+        purpose == .passwordReset || KnownDevice.isPresented(in: request)
+    }
+
     /// The device that a request comes from, where it belongs to the account that the request names.
     func device(_ request: Request, of account: AccountReference?) async throws -> KnownDevice? {
         try await KnownDevice.find(in: request, of: account, routing: routing, devices: devices)

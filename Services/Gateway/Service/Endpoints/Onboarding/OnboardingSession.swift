@@ -39,13 +39,12 @@ struct OnboardingSession: Sendable {
             reply.outcome == .forbidden ? APIError(.forbidden, Self.unproven).response : signedIn(reply)
         }
         let reply = try await services.commands.reply { attempt in
-            var command = OutgoingCommand(
+            OutgoingCommand(
                 CheckCompletion(
                     session: onboarding.session, token: try services.seal(token, SealingContext.token(digest: digest)),
                     digest: digest, proofRequired: services.proofRequired),
-                to: services.routing.routingKey(of: onboarding.session), attempt: attempt, for: request, context, answer: answer)
-            command.timing = .bucketedUnlessOK
-            return command
+                to: services.routing.routingKey(of: onboarding.session), attempt: attempt, for: request, context,
+                timing: .bucketedUnlessOK, answer: answer)
         }
         return answer(reply)
     }

@@ -71,10 +71,11 @@ struct SignUp: Sendable {
             profile: given.isEmpty
                 ? nil : try services.seal(JSON.object(given).serialized(), SealingContext.profile(in: id)),
             confirmation: confirmation, proofRequired: services.proofRequired, locale: request.preferredLanguage)
-        var command = OutgoingCommand(check, to: subject.routingKey, id: id, for: request, context, answer: answer)
-        command.subject = subject
         // A session is begun whether or not there is an account.
-        command.timing = kind == .onboarding ? .bucketed : .bucketedUnlessOK
+        let timing: AnswerTiming = kind == .onboarding ? .bucketed : .bucketedUnlessOK
+        var command = OutgoingCommand(
+            check, to: subject.routingKey, id: id, for: request, context, timing: timing, answer: answer)
+        command.subject = subject
         return command
     }
 

@@ -25,9 +25,9 @@ struct LogInWithPassword: Sendable {
                     subject: subject, password: try services.seal(password, SealingContext.password(subject: subject)),
                     device: device?.digest)
                 var command = OutgoingCommand(
-                    check, to: subject.routingKey, attempt: attempt, for: request, context, answer: answer)
+                    check, to: subject.routingKey, attempt: attempt, for: request, context, timing: .bucketedUnlessOK,
+                    answer: answer)
                 command.subject = subject
-                command.timing = .bucketedUnlessOK
                 return command
             }
         }

@@ -15,10 +15,9 @@ struct ProfileUpdate: Sendable {
         let reply = try await services.commands.reply { attempt in
             let id = identity.id(of: CheckProfile.type, attempt: attempt)
             let sealed = try services.seal(JSON.object(patch).serialized(), SealingContext.profile(in: id))
-            var command = OutgoingCommand(
-                CheckProfile(target: target, patch: sealed), to: routingKey, id: id, for: request, context, answer: answer)
-            command.timing = timing
-            return command
+            return OutgoingCommand(
+                CheckProfile(target: target, patch: sealed), to: routingKey, id: id, for: request, context, timing: timing,
+                answer: answer)
         }
         return answer(reply)
     }

@@ -16,24 +16,23 @@ struct ConfirmCode: Sendable {
         return try await services.commands.ask(command(identifier, code, purpose, request, context))
     }
 
-    /// The command that asks Verification. Whether account and device are looked up depends on the request alone.
+    /// The command that asks Verification.
     func command(
         _ identifier: Identifier, _ code: String, _ purpose: Purpose, _ request: Request, _ context: RequestContext
     ) async throws -> OutgoingCommand {
         let subject = identifier.subject(by: services.routing)
         let isReset = purpose == .passwordReset
-        let looksAtAccount = isReset || KnownDevice.isPresented(in: request)
+        let looksAtAccount = services.looksAtAccount(for: purpose, request)
         let account = looksAtAccount ? try await services.accounts.account(of: subject) : nil
         let device = try await services.device(request, of: account)
         let sealed = try services.seal(
             Array(code.utf8), SealingContext.submission(subject: subject, purpose: purpose), to: .verification)
-        var command = OutgoingCommand(
+        return OutgoingCommand(
             EventSchema.ConfirmCode(
                 subject: subject, purpose: purpose, code: sealed, device: device?.digest,
                 account: isReset ? account : nil),
-            about: subject, for: request, context, answer: Self.answer(to: purpose))
-        if looksAtAccount { command.timing = .bucketedUnlessOK }
-        return command
+            about: subject, for: request, context, timing: looksAtAccount ? .bucketedUnlessOK : .free,
+            answer: Self.answer(to: purpose))
     }
 
     private static func answer(to purpose: Purpose) -> @Sendable (Reply) -> Response {

@@ -7,7 +7,7 @@ import JSON
 /// `POST /api/verification/send`.
 ///
 /// For every address the same is done: the budget of the day is counted, a command goes to Verification, and the answer is the
-/// same whatever came of it. Whether account and device are looked up depends on the request alone.
+/// same whatever came of it.
 struct SendCode: Sendable {
     let services: EndpointServices
 
@@ -28,7 +28,7 @@ struct SendCode: Sendable {
     ) async throws -> Response {
         let subject = identifier.subject(by: services.routing)
         let isReset = purpose == .passwordReset
-        let looksAtAccount = isReset || KnownDevice.isPresented(in: request)
+        let looksAtAccount = services.looksAtAccount(for: purpose, request)
         async let isOver = services.limiter.isOverDailySends(subject, purpose)
         async let found = looksAtAccount ? services.accounts.account(of: subject) : nil
         let (overDailyLimit, account) = try await (isOver, found)
@@ -40,9 +40,9 @@ struct SendCode: Sendable {
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
             overDailyLimit: overDailyLimit, decoy: isReset && account == nil, account: isReset ? account : nil,
             device: device?.digest)
-        var outgoing = OutgoingCommand(command, about: subject, for: request, context, answer: answer)
-        if looksAtAccount { outgoing.timing = .bucketed }
-        return try await services.commands.ask(outgoing)
+        return try await services.commands.ask(
+            OutgoingCommand(
+                command, about: subject, for: request, context, timing: looksAtAccount ? .bucketed : .free, answer: answer))
     }
 
     func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
