@@ -15,6 +15,8 @@ struct CheckSession {
     private let pool: BlockingPool
     private let database: PostgresSession
     private let mail = Mailbox<CheckMail>()
+    /// What passwords were hashed for.
+    private let hashed = Gathering<HashedCheck>(patience: .milliseconds(100))
 
     private var checks: [Int: OpenWork<Int64>] = [:]
     private var resets: [Int: ResetReader] = [:]
@@ -220,14 +222,14 @@ struct CheckSession {
         guard runner.work.isSlow(request, with: records) else {
             return sending.send(runner.work.perform(request, with: records), for: request)
         }
-        Task { [pool, runner, sending] in
+        Task { [pool, runner, sending, hashed] in
             // It ends early only when the session does.
             try? await pool.run {
                 guard !request.isOver(request.now(by: runner.time)) else { return sending.drop(request) }
                 let start = ContinuousClock.now
                 let outcome = runner.work.perform(request, with: records)
                 runner.metrics.hashing.observe(ContinuousClock.now - start)
-                sending.send(outcome, for: request)
+                sending.send(hashed.add(HashedCheck(request: request, outcome: outcome), waiting: pool.waiting))
             }
         }
     }
@@ -237,6 +239,7 @@ struct CheckSession {
     // MARK: Mail and positions
 
     private mutating func takeMail(within timeout: Duration = .zero) throws(LogError) {
+        sending.send(hashed.overdue())
         for message in mail.receive(within: timeout) {
             switch message {
             case .done(let partition, let offset):
@@ -287,6 +290,11 @@ struct CheckSession {
     }
 }
 
+private struct HashedCheck: Sendable {
+    var request: CheckRequest
+    var outcome: CheckWork.Outcome
+}
+
 /// Sends what a check leads to, from any thread.
 private struct Sending: Sendable {
     let runner: CheckRunner
@@ -304,6 +312,10 @@ private struct Sending: Sendable {
             guard let record = followUp.record(reply, for: request) else { return done(request) }
             append(record, for: request)
         }
+    }
+
+    func send(_ checks: [HashedCheck]) {
+        for check in checks { send(check.outcome, for: check.request) }
     }
 
     func append(_ record: OutgoingRecord, for request: CheckRequest) {
