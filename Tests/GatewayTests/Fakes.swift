@@ -81,7 +81,14 @@ final class ModelQuotas: QuotaCounter {
     /// Milliseconds, moved by hand.
     let now = Mutex<Int64>(1_000_000)
 
-    func take(_ quota: Quota) async throws -> Admission { take(quota, at: now.withLock { $0 }) }
+    func take(_ quota: Quota, then next: Quota?) async throws -> (first: Admission, next: Admission?) {
+        take(quota, then: next, at: now.withLock { $0 })
+    }
+
+    func take(_ quota: Quota, then next: Quota?, at now: Int64) -> (first: Admission, next: Admission?) {
+        let first = take(quota, at: now)
+        return (first, first == .admitted ? next.map { take($0, at: now) } : nil)
+    }
 
     func take(_ quota: Quota, at now: Int64) -> Admission {
         let span = Int64(quota.rate.window.milliseconds)

@@ -14,7 +14,6 @@ import Testing
     /// Random batches at random times, some of them behind the last, against the same rules in Swift.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `agree with the model`(seed: UInt64) async throws {
-        let postgres = try await TestPostgres.shared
         var random = SeededGenerator(seed: seed)
         let model = ModelQuotas()
         let quotas = (0..<5).map { index in
@@ -28,16 +27,78 @@ import Testing
             let batch = (0..<Int.random(in: 1...12, using: &random)).map { _ in quotas.randomElement(using: &random)! }
             // Whether there would be room, nobody counts.
             for quota in quotas {
-                let looked = LimitBatch([Quota(key: quota.key, rate: quota.rate, counts: false)])
-                let rows = try await postgres.pool.query(LimitStatement.take(looked.entries, at: now))
-                let admissions = looked.admissions(try rows.decode([UInt8].self, Int32.self, Int64.self))
-                #expect(admissions == [model.take(Quota(key: quota.key, rate: quota.rate, counts: false), at: now)])
+                let look = Quota(key: quota.key, rate: quota.rate, counts: false)
+                #expect(try await answers(to: [(look, nil)], at: now).map(\.first) == [model.take(look, at: now)])
             }
-            let questions = LimitBatch(batch)
-            let rows = try await postgres.pool.query(LimitStatement.take(questions.entries, at: now))
-            let admissions = questions.admissions(try rows.decode([UInt8].self, Int32.self, Int64.self))
+            let admissions = try await answers(to: batch.map { ($0, nil) }, at: now).map(\.first)
             #expect(admissions == batch.map { model.take($0, at: now) }, "seed \(seed), step \(step)")
         }
+    }
+
+    private func answers(to questions: [LimitBatch.Question], at now: Int64) async throws -> [LimitBatch.Answer] {
+        let batch = LimitBatch(questions)
+        let statement = LimitStatement.take(batch.entries, then: batch.followers, at: now)
+        let rows = try await TestPostgres.shared.pool.query(statement)
+        return batch.answers(try rows.decode([UInt8].self, Int32.self, Int64.self))
+    }
+
+    /// A second budget is counted in where the first one admits, and nowhere else.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `of two in a row agree with the model`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: 1_000 + seed)
+        let model = ModelQuotas()
+        func some(_ count: Int, _ most: ClosedRange<Int>) -> [Quota] {
+            (0..<count).map { _ in
+                Quota(
+                    key: Random.bytes(16),
+                    rate: Rate(Int.random(in: most, using: &random), per: .seconds(Int.random(in: 1...20, using: &random))))
+            }
+        }
+        let (first, second) = (some(3, 1...6), some(4, 1...4))
+        var now = Self.future
+        for step in 0..<60 {
+            now += Int64.random(in: -20...4_000, using: &random)
+            // Those who only look know of no one who counts in the same batch: they come alone.
+            let counts = Int.random(in: 0..<4, using: &random) > 0
+            let batch = (0..<Int.random(in: 1...12, using: &random)).map { _ -> LimitBatch.Question in
+                var quota = first.randomElement(using: &random)!
+                quota.counts = counts
+                return (quota, Int.random(in: 0..<4, using: &random) > 0 ? second.randomElement(using: &random)! : nil)
+            }
+            let expected = batch.map { model.take($0.first, then: $0.next, at: now) }
+            let told = try await answers(to: batch, at: now)
+            #expect(told.map(\.first) == expected.map(\.first), "seed \(seed), step \(step)")
+            #expect(told.map(\.next) == expected.map(\.next), "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test func `of two in a row hold over several gateways at once, exactly`() async throws {
+        let postgres = try await TestPostgres.shared
+        let gateways = (0..<3).map { _ in PostgresQuotas(postgres.anotherPool()) }
+        let clients = (0..<4).map { _ in Quota(key: Random.bytes(16), rate: Rate(20, per: .seconds(3_600))) }
+        let owners = (0..<4).map { _ in Quota(key: Random.bytes(16), rate: Rate(17, per: .seconds(3_600))) }
+        let admitted = try await withThrowingTaskGroup(of: (Bool, Bool?).self) { group in
+            for index in 0..<400 {
+                let gateway = gateways[index % 3]
+                group.addTask {
+                    let answer = try await gateway.take(clients[index % 4], then: owners[index / 4 % 4])
+                    return (answer.first == .admitted, answer.next.map { $0 == .admitted })
+                }
+            }
+            return try await group.reduce(into: (first: 0, next: 0, untaken: 0)) { sums, one in
+                if one.0 { sums.first += 1 }
+                if one.1 == true { sums.next += 1 }
+                if one.1 == nil { sums.untaken += 1 }
+            }
+        }
+        #expect(admitted.first == 80)
+        #expect(admitted.untaken == 320)
+        // 80 of 4 times 17: who is refused by his own budget takes nothing of the other.
+        #expect(admitted.next <= 68 && admitted.next >= 4)
+        let hits = try await postgres.pool.query(
+            "SELECT cardinality(hits) FROM gateway.limits WHERE key = ANY (\(owners.map(\.key)))"
+        ).column(Int32.self)
+        #expect(hits.reduce(0, +) == Int32(admitted.next))
     }
 
     @Test func `hold over several gateways at once, exactly`() async throws {

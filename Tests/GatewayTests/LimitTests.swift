@@ -39,6 +39,18 @@ import Testing
         #expect(gateway.quotas.count == 2)
     }
 
+    @Test func `keep what they refuse from the budget of whom it is about`() async {
+        let gateway = TestGateway(rates: [.send: rate(2), .forgotPassword: rate(2), .dailySends: rate(5)])
+        // Who has nothing wrong with the request alone takes of it.
+        #expect(await gateway.send("{}").status == .badRequest)
+        #expect(gateway.quotas.count == 1)
+        #expect(await gateway.send(TestGateway.send).status == .ok)
+        #expect(gateway.quotas.count == 3)
+        for _ in 0..<4 { #expect(await gateway.send(TestGateway.send).status == .tooManyRequests) }
+        #expect(await gateway.send("{}").status == .tooManyRequests)
+        #expect(gateway.quotas.count == 3)
+    }
+
     @Test func `do not count what never reached the endpoint`() async {
         let gateway = TestGateway(rates: [.send: rate(1)])
         _ = await gateway.send("{")

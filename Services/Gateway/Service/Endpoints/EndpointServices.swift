@@ -41,6 +41,13 @@ struct EndpointServices: Sendable {
         try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit)
     }
 
+    /// Counts a request of a client and the send that it asks for; says whether that is over the budget of the day.
+    func admit(
+        _ request: Request, _ context: RequestContext, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose
+    ) async throws -> Bool {
+        try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit, sendingTo: subject, purpose)
+    }
+
     /// A reply to a command that may end sessions is told once this gateway knows of their end.
     func settled(_ reply: Reply) async -> Reply {
         await revocations.settle(reply.data?["ended"]?.array?.compactMap { $0.string.flatMap { SessionID($0) } } ?? [])

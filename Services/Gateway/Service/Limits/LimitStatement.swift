@@ -16,25 +16,60 @@ enum LimitStatement {
         var span: Int64
     }
 
-    struct Outcome: Hashable, Sendable {
+    /// Who asks for a second budget if the first one admits.
+    struct Follower: Hashable, Sendable {
         var key: [UInt8]
-        /// How many of those asked for fit, the first ones.
-        var admitted: Int
-        /// Milliseconds until the next one would fit; meaningless when everything fit.
-        var wait: Int64
+        var most: Int
+        /// The window in milliseconds.
+        var span: Int64
+        /// The key of the first one.
+        var first: [UInt8]
+        /// The place among those who count in the first one, from 1; 0 for who only looks at it.
+        var place: Int
     }
 
     /// A time this far ahead was written while the server's clock was wrong, and does not count.
     static let clockTolerance: Int64 = 120_000
 
-    /// - Parameter now: milliseconds since 1970; `nil` for the server's clock, which is one for all gateways.
-    static func take(_ entries: [Entry], at now: Int64?) -> SQL {
+    /// Gives for each key how many of those who asked were admitted, the first ones, and the milliseconds until the next one would
+    /// fit, which mean nothing where everybody did.
+    ///
+    /// - Parameters:
+    ///   - followers: their keys are other ones than those of the entries. They are taken after all entries, so that statements
+    ///     of several gateways still wait for each other in one order.
+    ///   - now: milliseconds since 1970; `nil` for the server's clock, which is one for all gateways.
+    static func take(_ entries: [Entry], then followers: [Follower] = [], at now: Int64?) -> SQL {
+        let first = take(
+            """
+            unnest(
+                \(entries.map(\.key)), \(entries.map { Int32($0.asked) }), \(entries.map { Int32($0.most) }),
+                \(entries.map(\.span))
+            ) AS entry(key, asked, most, span)
+            """, at: now)
+        if followers.isEmpty { return first }
+        return """
+            WITH first AS (\(first)),
+            following AS (
+                SELECT follower.key, count(*)::integer AS asked, most, span
+                FROM unnest(
+                    \(followers.map(\.key)), \(followers.map { Int32($0.most) }), \(followers.map(\.span)),
+                    \(followers.map(\.first)), \(followers.map { Int32($0.place) })
+                ) AS follower(key, most, span, first, place)
+                JOIN first ON first.key = follower.first
+                WHERE CASE WHEN place = 0 THEN first.admitted > 0 OR first.wait <= 0 ELSE place <= first.admitted END
+                GROUP BY follower.key, most, span
+            ),
+            second AS (\(take("following", at: now)))
+            SELECT key, admitted, wait FROM first UNION ALL SELECT key, admitted, wait FROM second
+            """
+    }
+
+    /// - Parameter entries: rows of key, asked, most, span.
+    private static func take(_ entries: SQL, at now: Int64?) -> SQL {
         """
         INSERT INTO gateway.limits AS kept (key, hits, admitted, asked, most, span, at)
         SELECT key, array_fill(at, ARRAY[least(asked, most)]), least(asked, most), asked, most, span, at
-        FROM unnest(
-            \(entries.map(\.key)), \(entries.map { Int32($0.asked) }), \(entries.map { Int32($0.most) }), \(entries.map(\.span))
-        ) AS entry(key, asked, most, span),
+        FROM \(entries),
         LATERAL (SELECT coalesce(\(now), floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint) AS at) AS clock
         ORDER BY key
         ON CONFLICT (key) DO UPDATE SET (hits, admitted, asked, most, span, at) = (
@@ -47,7 +82,7 @@ enum LimitStatement {
             LATERAL (SELECT greatest(0, least(excluded.asked, excluded.most - cardinality(live.hits))) AS admitted) AS fit
         )
         RETURNING key, admitted, coalesce(
-            (SELECT hit FROM unnest(hits) AS hit ORDER BY hit DESC OFFSET most - 1 LIMIT 1) + span - at, 0)
+            (SELECT hit FROM unnest(hits) AS hit ORDER BY hit DESC OFFSET most - 1 LIMIT 1) + span - at, 0) AS wait
         """
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Counts in Postgres, for all gateways together: one statement at a time and gateway, however many requests wait.
 public final class PostgresQuotas: QuotaCounter {
-    private let batcher: Batcher<Quota, Admission>
+    private let batcher: Batcher<LimitBatch.Question, LimitBatch.Answer>
     private let full = Mutex<[[UInt8]: Full]>([:])
 
     /// A budget that is known to be used up.
@@ -19,20 +19,25 @@ public final class PostgresQuotas: QuotaCounter {
 
     /// - Parameter pool: its transactions may commit asynchronously.
     public init(_ pool: PostgresPool) {
-        batcher = Batcher(limit: 512) { quotas in
-            let batch = LimitBatch(quotas)
-            let rows = try await pool.query(LimitStatement.take(batch.entries, at: nil))
-            return try batch.admissions(rows.decode([UInt8].self, Int32.self, Int64.self))
+        batcher = Batcher(limit: 512) { questions in
+            let batch = LimitBatch(questions)
+            let rows = try await pool.query(LimitStatement.take(batch.entries, then: batch.followers, at: nil))
+            return try batch.answers(rows.decode([UInt8].self, Int32.self, Int64.self))
         }
     }
 
-    public func take(_ quota: Quota) async throws -> Admission {
+    public func take(_ quota: Quota, then next: Quota?) async throws -> (first: Admission, next: Admission?) {
         let asked = ContinuousClock.now
-        if let wait = knownWait(quota.key, at: asked) { return .refused(wait: wait) }
-        let admission = try await batcher.ask(quota)
+        if let wait = knownWait(quota.key, at: asked) { return (.refused(wait: wait), nil) }
+        if let next, let wait = knownWait(next.key, at: asked) {
+            let first = try await take(quota, then: nil).first
+            return (first, first == .admitted ? .refused(wait: wait) : nil)
+        }
+        let answer = try await batcher.ask((quota, next))
         // Counted from before the statement ran: remembered too short rather than too long.
-        if case .refused(let wait) = admission { remember(quota.key, until: asked + wait, at: asked) }
-        return admission
+        if case .refused(let wait) = answer.first { remember(quota.key, until: asked + wait, at: asked) }
+        if let next, case .refused(let wait) = answer.next { remember(next.key, until: asked + wait, at: asked) }
+        return answer
     }
 
     /// A window that is full stays so until its oldest request leaves it: a flood that is over its limit costs Postgres
@@ -59,27 +64,39 @@ public final class PostgresQuotas: QuotaCounter {
 
 /// Several questions about the same budget become one entry of the statement, and its outcome becomes their answers.
 struct LimitBatch {
-    private let quotas: [Quota]
+    typealias Question = (first: Quota, next: Quota?)
+    typealias Answer = (first: Admission, next: Admission?)
+
+    private let questions: [Question]
     private(set) var entries: [LimitStatement.Entry] = []
+    private(set) var followers: [LimitStatement.Follower] = []
     private var places: [[UInt8]: Int] = [:]
 
-    init(_ quotas: [Quota]) {
-        self.quotas = quotas
-        for quota in quotas {
-            if let place = places[quota.key] {
-                entries[place].asked += quota.counts ? 1 : 0
+    init(_ questions: [Question]) {
+        self.questions = questions
+        for (quota, next) in questions {
+            let place: Int
+            if let known = places[quota.key] {
+                place = known
             } else {
-                places[quota.key] = entries.count
+                place = entries.count
+                places[quota.key] = place
                 entries.append(
                     LimitStatement.Entry(
-                        key: quota.key, asked: quota.counts ? 1 : 0, most: quota.rate.count,
-                        span: Int64(quota.rate.window.milliseconds)))
+                        key: quota.key, asked: 0, most: quota.rate.count, span: Int64(quota.rate.window.milliseconds)))
             }
+            if quota.counts { entries[place].asked += 1 }
+            guard let next else { continue }
+            precondition(next.counts, "a second budget is counted in")
+            followers.append(
+                LimitStatement.Follower(
+                    key: next.key, most: next.rate.count, span: Int64(next.rate.window.milliseconds), first: quota.key,
+                    place: quota.counts ? entries[place].asked : 0))
         }
     }
 
     /// The first who asked are admitted.
-    func admissions(_ rows: [([UInt8], Int32, Int64)]) -> [Admission] {
+    func answers(_ rows: [([UInt8], Int32, Int64)]) -> [Answer] {
         var left: [[UInt8]: (admitted: Int, wait: Int64)] = [:]
         // What found room, or leaves some, had it.
         var roomy: Set<[UInt8]> = []
@@ -87,13 +104,17 @@ struct LimitBatch {
             left[key] = (Int(admitted), wait)
             if admitted > 0 || wait <= 0 { roomy.insert(key) }
         }
-        return quotas.map { quota in
+        func admission(_ quota: Quota) -> Admission {
             if !quota.counts, roomy.contains(quota.key) { return .admitted }
             guard let (admitted, wait) = left[quota.key], admitted > 0, quota.counts else {
                 return .refused(wait: .milliseconds(max(1, left[quota.key]?.wait ?? 1)))
             }
             left[quota.key] = (admitted - 1, wait)
             return .admitted
+        }
+        return questions.map { quota, next in
+            let first = admission(quota)
+            return (first, first == .admitted ? next.map { admission($0) } : nil)
         }
     }
 }

@@ -25,6 +25,14 @@ public enum Admission: Hashable, Sendable {
 
 /// Counts in exact sliding windows.
 public protocol QuotaCounter: Sendable {
-    /// Throws when the count cannot be reached.
-    func take(_ quota: Quota) async throws -> Admission
+    /// Takes one more of a budget and, where that is admitted, of a second one, in one step. Throws when the count cannot be
+    /// reached: then neither was taken, or nobody knows.
+    ///
+    /// - Parameter next: counts, and is nobody's first one.
+    /// - Returns: `next` is `nil` where it was not taken.
+    func take(_ quota: Quota, then next: Quota?) async throws -> (first: Admission, next: Admission?)
+}
+
+extension QuotaCounter {
+    func take(_ quota: Quota) async throws -> Admission { try await take(quota, then: nil).first }
 }

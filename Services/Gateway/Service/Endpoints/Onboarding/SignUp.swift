@@ -18,8 +18,7 @@ struct SignUp: Sendable {
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         let address = context[ClientAddress.self] ?? request.peer
-        try await services.limiter.look(address, at: .accountExists)
-        try await services.limiter.admit(address, to: .signUp)
+        try await services.limiter.admitSignUp(address)
         let form = try read(context[JSONBody.self] ?? .object([:]))
 
         let answer = answer(to: form.identifier)

@@ -1,5 +1,6 @@
 import EventSchema
 import HTTP
+import Identifiers
 import JSON
 
 /// `POST /api/auth/forgot-password`: `send` with `password_reset`, in another format.
@@ -10,11 +11,15 @@ struct ForgotPassword: Sendable {
     static let message = "If an account exists for that email, a reset code has been sent."
 
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await services.admit(request, context, to: .forgotPassword)
-        var fields = try FieldReader(context[JSONBody.self] ?? .object([:]))
-        let identifier = fields.identifier("email", for: .email, by: services.channels)
-        guard let identifier else { throw fields.error }
+        let body = context[JSONBody.self] ?? .object([:])
         return try await send.issue(
-            identifier, .passwordReset, request, context, answer: OutgoingCommand.plainly(.success(message: Self.message)))
+            within: .forgotPassword, request, context, read: { () throws(APIError) in (try read(body), .passwordReset) },
+            answer: OutgoingCommand.plainly(.success(message: Self.message)))
+    }
+
+    private func read(_ body: JSON) throws(APIError) -> Identifier {
+        var fields = try FieldReader(body)
+        guard let identifier = fields.identifier("email", for: .email, by: services.channels) else { throw fields.error }
+        return identifier
     }
 }

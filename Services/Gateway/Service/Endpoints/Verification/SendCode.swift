@@ -14,38 +14,46 @@ struct SendCode: Sendable {
     @Sendable func answer(_ request: Request, _ context: RequestContext) async throws -> Response {
         let body = context[JSONBody.self] ?? .object([:])
         let isReset = body["purpose"]?.string == Purpose.passwordReset.rawValue
-        try await services.admit(request, context, to: isReset ? .forgotPassword : .send)
-        let (identifier, purpose) = try read(body)
-        return try await issue(identifier, purpose, request, context) { reply in
-            APIError(reply)?.response ?? .success(reply.data ?? [:])
-        }
+        return try await issue(
+            within: isReset ? .forgotPassword : .send, request, context, read: { () throws(APIError) in try read(body) },
+            answer: { reply in APIError(reply)?.response ?? .success(reply.data ?? [:]) })
     }
 
     /// Has a code sent, or not, as the budgets and the account have it.
+    ///
+    /// - Parameters:
+    ///   - limit: counts the request, whether or not there is something wrong with it.
+    ///   - read: what the request asks for.
     func issue(
-        _ identifier: Identifier, _ purpose: Purpose, _ request: Request, _ context: RequestContext,
-        answer: @escaping @Sendable (Reply) -> Response
+        within limit: Limit, _ request: Request, _ context: RequestContext,
+        read: () throws(APIError) -> (Identifier, Purpose), answer: @escaping @Sendable (Reply) -> Response
     ) async throws -> Response {
+        let (identifier, purpose): (Identifier, Purpose)
+        do throws(APIError) {
+            (identifier, purpose) = try read()
+        } catch {
+            try await services.admit(request, context, to: limit)
+            throw error
+        }
         let subject = identifier.subject(by: services.routing)
+        let isOverDailyLimit = try await services.admit(request, context, to: limit, sendingTo: subject, purpose)
         let isReset = purpose == .passwordReset
         let looksAtAccount = services.looksAtAccount(for: purpose, request)
-        async let isOver = services.limiter.isOverDailySends(subject, purpose)
-        async let found = looksAtAccount ? services.accounts.account(of: subject) : nil
-        let (overDailyLimit, account) = try await (isOver, found)
+        let account = looksAtAccount ? try await services.accounts.account(of: subject) : nil
         let device = try await services.device(request, of: account)
 
         let recipient = try services.seal(
             Array(identifier.text.utf8), SealingContext.recipient(subject: subject, purpose: purpose), to: .notifier)
         let command = IssueCode(
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
-            overDailyLimit: overDailyLimit, decoy: isReset && account == nil, account: isReset ? account : nil,
+            overDailyLimit: isOverDailyLimit, decoy: isReset && account == nil, account: isReset ? account : nil,
             device: device?.digest)
         return try await services.commands.ask(
             OutgoingCommand(
                 command, about: subject, for: request, context, timing: looksAtAccount ? .bucketed : .free, answer: answer))
     }
 
-    func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
+    private func read(_ body: JSON) throws(APIError) -> (Identifier, Purpose) {
         var fields = try FieldReader(body)
         let channel = fields.choice("channel", of: services.channels.channels)
         let kind = channel ?? fields.channel(ofPurpose: "purpose", by: services.channels)
