@@ -127,7 +127,7 @@ final class IdentityScene: Sendable {
 
     /// What a command was told, once it is.
     func answer(to command: MessageID) async throws -> Told {
-        try #require(try await waitUntil { told[command] })
+        try #require(try await waitUntil { told(command) })
     }
 
     /// Sends and waits.
@@ -165,23 +165,38 @@ final class IdentityScene: Sendable {
         func secret(_ name: String) -> String? { secrets[name]?.string }
     }
 
+    /// The first answer to a command. Opens no other one: it is asked for again and again.
+    private func told(_ command: MessageID) -> Told? {
+        let cause = Array(command.text.utf8)
+        return answers.first { $0.header(HeaderName.causation) == cause }.flatMap { told(by: $0, of: command) }
+    }
+
     /// The first answer to each command.
     var told: [MessageID: Told] {
         var told: [MessageID: Told] = [:]
-        for record in (0..<Self.partitions).flatMap({ log.records(of: TopicPartition(.replies, $0)) }) {
+        for record in answers {
             guard let cause = record.header(HeaderName.causation).flatMap({ MessageID(String(decoding: $0, as: UTF8.self)) }),
-                let reply = try? SchemaCodec.current.decode(Reply.self, type: "latchkey.reply.v1", data: record.value)
+                told[cause] == nil
             else { continue }
-            var secrets: JSONObject = [:]
-            for box in reply.boxes ?? [] {
-                guard let bytes = gatewayOpener.open(box, context: SealingContext.reply(to: cause)),
-                    let members = (try? JSON.parse(bytes))?.object
-                else { continue }
-                for (name, value) in members { secrets[name] = value }
-            }
-            if told[cause] == nil { told[cause] = Told(outcome: reply.outcome, data: reply.data, secrets: secrets) }
+            told[cause] = self.told(by: record, of: cause)
         }
         return told
+    }
+
+    private var answers: [Record] { (0..<Self.partitions).flatMap { log.records(of: TopicPartition(.replies, $0)) } }
+
+    private func told(by record: Record, of cause: MessageID) -> Told? {
+        guard let reply = try? SchemaCodec.current.decode(Reply.self, type: "latchkey.reply.v1", data: record.value) else {
+            return nil
+        }
+        var secrets: JSONObject = [:]
+        for box in reply.boxes ?? [] {
+            guard let bytes = gatewayOpener.open(box, context: SealingContext.reply(to: cause)),
+                let members = (try? JSON.parse(bytes))?.object
+            else { continue }
+            for (name, value) in members { secrets[name] = value }
+        }
+        return Told(outcome: reply.outcome, data: reply.data, secrets: secrets)
     }
 
     /// The homes as all events that an instance has seen say.
@@ -197,7 +212,7 @@ final class IdentityScene: Sendable {
 
     /// Outcomes of the replies sent so far, with what they answer.
     var replies: [(cause: String, outcome: String)] {
-        (0..<Self.partitions).flatMap { log.records(of: TopicPartition(.replies, $0)) }.map { record in
+        answers.map { record in
             let cause = record.header(HeaderName.causation).map { String(decoding: $0, as: UTF8.self) } ?? ""
             return (cause, (try? JSON.parse(record.value))?["outcome"]?.string ?? "")
         }
