@@ -19,6 +19,13 @@ import Testing
         #expect(gathering.add(5, waiting: 0, at: start) == [4, 5])
     }
 
+    @Test func `what is held leaves, too, when fewer wait because some gave up`() {
+        #expect(gathering.add(1, waiting: 3, at: start).isEmpty)
+        #expect(gathering.release(waiting: 2).isEmpty)
+        #expect(gathering.release(waiting: 1) == [1])
+        #expect(gathering.release(waiting: 0).isEmpty)
+    }
+
     @Test func `what was held for long enough leaves with the next one, whatever waits`() {
         #expect(gathering.add(1, waiting: 9, at: start).isEmpty)
         #expect(gathering.add(2, waiting: 9, at: start + .milliseconds(99)).isEmpty)

@@ -31,14 +31,17 @@ enum LimitStatement {
     /// A time this far ahead was written while the server's clock was wrong, and does not count.
     static let clockTolerance: Int64 = 120_000
 
-    /// Gives for each key how many of those who asked were admitted, the first ones, and the milliseconds until the next one would
-    /// fit, which mean nothing where everybody did.
+    /// Gives for each key how many of those who asked were admitted, the first ones, and the milliseconds until one more would fit:
+    /// not more than 0 where it would now.
     ///
     /// - Parameters:
     ///   - followers: their keys are other ones than those of the entries. They are taken after all entries, so that statements
     ///     of several gateways still wait for each other in one order.
     ///   - now: milliseconds since 1970; `nil` for the server's clock, which is one for all gateways.
     static func take(_ entries: [Entry], then followers: [Follower] = [], at now: Int64?) -> SQL {
+        // In the order of their keys, so that a follower finds its first one by its number.
+        let entries = entries.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let numbers = Dictionary(entries.enumerated().map { ($1.key, Int32($0 + 1)) }, uniquingKeysWith: { first, _ in first })
         let first = take(
             """
             unnest(
@@ -49,14 +52,17 @@ enum LimitStatement {
         if followers.isEmpty { return first }
         return """
             WITH first AS (\(first)),
+            counted AS (
+                SELECT array_agg(admitted ORDER BY key) AS admitted, array_agg(wait ORDER BY key) AS wait FROM first
+            ),
             following AS (
                 SELECT follower.key, count(*)::integer AS asked, most, span
                 FROM unnest(
                     \(followers.map(\.key)), \(followers.map { Int32($0.most) }), \(followers.map(\.span)),
-                    \(followers.map(\.first)), \(followers.map { Int32($0.place) })
-                ) AS follower(key, most, span, first, place)
-                JOIN first ON first.key = follower.first
-                WHERE CASE WHEN place = 0 THEN first.admitted > 0 OR first.wait <= 0 ELSE place <= first.admitted END
+                    \(followers.map { numbers[$0.first] ?? 0 }), \(followers.map { Int32($0.place) })
+                ) AS follower(key, most, span, number, place), counted
+                WHERE CASE WHEN place = 0 THEN counted.admitted[number] > 0 OR counted.wait[number] <= 0
+                    ELSE place <= counted.admitted[number] END
                 GROUP BY follower.key, most, span
             ),
             second AS (\(take("following", at: now)))

@@ -72,6 +72,7 @@ struct CheckSession {
     /// Lets go of what is open: another instance takes it up.
     func close() {
         pool.close()
+        sending.send(hashed.release(waiting: 0))
         producer.flush(within: .seconds(2))
         producer.close()
         consumer.close()
@@ -225,7 +226,10 @@ struct CheckSession {
         Task { [pool, runner, sending, hashed] in
             // It ends early only when the session does.
             try? await pool.run {
-                guard !request.isOver(request.now(by: runner.time)) else { return sending.drop(request) }
+                guard !request.isOver(request.now(by: runner.time)) else {
+                    sending.drop(request)
+                    return sending.send(hashed.release(waiting: pool.waiting))
+                }
                 let start = ContinuousClock.now
                 let outcome = runner.work.perform(request, with: records)
                 runner.metrics.hashing.observe(ContinuousClock.now - start)

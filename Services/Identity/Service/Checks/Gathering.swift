@@ -28,6 +28,9 @@ final class Gathering<Element: Sendable>: Sendable {
         }
     }
 
+    /// What leaves now that fewer wait.
+    func release(waiting: Int) -> [Element] { state.withLock { $0.held.count >= waiting ? take(&$0) : [] } }
+
     /// What was held for long enough, whatever waits.
     func overdue(at now: ContinuousClock.Instant = .now) -> [Element] {
         state.withLock { now >= $0.since + patience ? take(&$0) : [] }
