@@ -10,7 +10,7 @@ final class Gathering<Element: Sendable>: Sendable {
         var since = ContinuousClock.now
     }
 
-    /// How long something is held at most.
+    /// How long something is held, until somebody looks next.
     private let patience: Duration
     private let state = Mutex(State())
 
