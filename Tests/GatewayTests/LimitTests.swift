@@ -41,7 +41,7 @@ import Testing
 
     @Test func `keep what they refuse from the budget of whom it is about`() async {
         let gateway = TestGateway(rates: [.send: rate(2), .forgotPassword: rate(2), .dailySends: rate(5)])
-        // Who has nothing wrong with the request alone takes of it.
+        // Only a request with nothing wrong takes of it.
         #expect(await gateway.send("{}").status == .badRequest)
         #expect(gateway.quotas.count == 1)
         #expect(await gateway.send(TestGateway.send).status == .ok)
@@ -49,6 +49,16 @@ import Testing
         for _ in 0..<4 { #expect(await gateway.send(TestGateway.send).status == .tooManyRequests) }
         #expect(await gateway.send("{}").status == .tooManyRequests)
         #expect(gateway.quotas.count == 3)
+
+        let forgot = #"{"email":"user@example.com"}"#
+        #expect(await gateway.post("/auth/forgot-password", "{}").status == .badRequest)
+        #expect(gateway.quotas.count == 4)
+        #expect(await gateway.post("/auth/forgot-password", forgot).status == .ok)
+        #expect(gateway.quotas.count == 6)
+        for body in [forgot, "{}"] {
+            #expect(await gateway.post("/auth/forgot-password", body).status == .tooManyRequests)
+        }
+        #expect(gateway.quotas.count == 6)
     }
 
     @Test func `do not count what never reached the endpoint`() async {

@@ -25,7 +25,8 @@ struct TestPostgres {
     func anotherPool() -> PostgresPool { Self.pool(database) }
 
     private static func pool(_ database: TestDatabase) -> PostgresPool {
-        var configuration = PostgresPool.Configuration(.init(database.connectionString, applicationName: "gateway test"))
+        var configuration = PostgresPool.Configuration(
+            PostgresConnection.Configuration(database.connectionString, applicationName: "gateway test").goingByKeys)
         configuration.patience = .seconds(60)
         return PostgresPool(configuration)
     }

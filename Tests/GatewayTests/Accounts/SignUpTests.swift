@@ -2,6 +2,7 @@ import EventSchema
 import HTTP
 import JSON
 import Runtime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -119,6 +120,23 @@ import Testing
             #expect(response.status == .tooManyRequests)
             #expect(response.message == "Too many requests. Try again in 60 minutes.")
         }
+    }
+
+    @Test func `is limited by what was told of accounts before it counts as one`() async {
+        let gateway = TestGateway(rates: [
+            .accountExists: Rate(1, per: .seconds(3_600)), .signUp: Rate(2, per: .seconds(7_200)),
+        ])
+        gateway.path.answer(.accountExists)
+        #expect(await gateway.post("/auth/register", Self.form).status == .conflict)
+        // The sign-up, and what it was told.
+        #expect(gateway.quotas.count == 2)
+        #expect(await gateway.post("/auth/register", Self.form).status == .tooManyRequests)
+        #expect(gateway.quotas.count == 2)
+
+        gateway.quotas.now.withLock { $0 += 3_600_000 }
+        gateway.path.answer { _ in Self.started }
+        #expect(await gateway.post("/onboarding/session", Self.form).status == .created)
+        #expect(await gateway.post("/onboarding/session", Self.form).status == .tooManyRequests)
     }
 
     @Test func `needs a code where a proof is required, unless a session waits for one`() async throws {

@@ -41,10 +41,10 @@ struct EndpointServices: Sendable {
         try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit)
     }
 
-    /// Counts a request of a client and the send that it asks for; says whether that is over the budget of the day.
+    /// Counts a request of a client and the send that it asks for: gives whether that is within the budget of the day.
     func admit(
         _ request: Request, _ context: RequestContext, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose
-    ) async throws -> Bool {
+    ) async throws -> Admission {
         try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit, sendingTo: subject, purpose)
     }
 

@@ -22,8 +22,8 @@ enum LimitStatement {
         var most: Int
         /// The window in milliseconds.
         var span: Int64
-        /// The key of the first one.
-        var first: [UInt8]
+        /// Which of the entries is the first one.
+        var first: Int
         /// The place among those who count in the first one, from 1; 0 for who only looks at it.
         var place: Int
     }
@@ -39,9 +39,6 @@ enum LimitStatement {
     ///     of several gateways still wait for each other in one order.
     ///   - now: milliseconds since 1970; `nil` for the server's clock, which is one for all gateways.
     static func take(_ entries: [Entry], then followers: [Follower] = [], at now: Int64?) -> SQL {
-        // In the order of their keys, so that a follower finds its first one by its number.
-        let entries = entries.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        let numbers = Dictionary(entries.enumerated().map { ($1.key, Int32($0 + 1)) }, uniquingKeysWith: { first, _ in first })
         let first = take(
             """
             unnest(
@@ -50,6 +47,10 @@ enum LimitStatement {
             ) AS entry(key, asked, most, span)
             """, at: now)
         if followers.isEmpty { return first }
+        // Outcomes are found by their number in the order of keys: a join would compare every follower with each of them.
+        var numbers = [Int32](repeating: 0, count: entries.count)
+        let order = entries.indices.sorted { entries[$0].key.lexicographicallyPrecedes(entries[$1].key) }
+        for (number, entry) in order.enumerated() { numbers[entry] = Int32(number + 1) }
         return """
             WITH first AS (\(first)),
             counted AS (
@@ -59,7 +60,7 @@ enum LimitStatement {
                 SELECT follower.key, count(*)::integer AS asked, most, span
                 FROM unnest(
                     \(followers.map(\.key)), \(followers.map { Int32($0.most) }), \(followers.map(\.span)),
-                    \(followers.map { numbers[$0.first] ?? 0 }), \(followers.map { Int32($0.place) })
+                    \(followers.map { numbers[$0.first] }), \(followers.map { Int32($0.place) })
                 ) AS follower(key, most, span, number, place), counted
                 WHERE CASE WHEN place = 0 THEN counted.admitted[number] > 0 OR counted.wait[number] <= 0
                     ELSE place <= counted.admitted[number] END

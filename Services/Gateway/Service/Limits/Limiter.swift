@@ -26,15 +26,15 @@ public struct Limiter: Sendable {
         try await take(Budget(limit, address)).get()
     }
 
-    /// Counts a request of a client and, where it is admitted, the send that it asks for; says whether that is over the budget of
-    /// the day. Throws `RATE_LIMITED` when the request is one too many, which does not count.
+    /// Counts a request of a client and, where it is admitted, the send that it asks for: gives whether that is within the budget
+    /// of the day. Throws `RATE_LIMITED` when the request is one too many, which does not count.
     public func admit(
         _ address: IPAddress, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose
-    ) async throws -> Bool {
+    ) async throws -> Admission {
         let daily = Budget(limit: .dailySends, owner: subject.bytes + purpose.rawValue.utf8)
         let (first, next) = try await take(Budget(limit, address), then: daily)
         try first.get()
-        return next != .admitted
+        return next
     }
 
     /// Counts a sign-up. Throws `RATE_LIMITED` where the client makes too many of them, or has been told of too many accounts,

@@ -75,23 +75,20 @@ struct LimitBatch {
     init(_ questions: [Question]) {
         self.questions = questions
         for (quota, next) in questions {
-            let place: Int
-            if let known = places[quota.key] {
-                place = known
-            } else {
-                place = entries.count
-                places[quota.key] = place
+            let entry = places[quota.key] ?? entries.count
+            if entry == entries.count {
+                places[quota.key] = entry
                 entries.append(
                     LimitStatement.Entry(
                         key: quota.key, asked: 0, most: quota.rate.count, span: Int64(quota.rate.window.milliseconds)))
             }
-            if quota.counts { entries[place].asked += 1 }
+            if quota.counts { entries[entry].asked += 1 }
             guard let next else { continue }
             precondition(next.counts, "a second budget is counted in")
             followers.append(
                 LimitStatement.Follower(
-                    key: next.key, most: next.rate.count, span: Int64(next.rate.window.milliseconds), first: quota.key,
-                    place: quota.counts ? entries[place].asked : 0))
+                    key: next.key, most: next.rate.count, span: Int64(next.rate.window.milliseconds), first: entry,
+                    place: quota.counts ? entries[entry].asked : 0))
         }
     }
 

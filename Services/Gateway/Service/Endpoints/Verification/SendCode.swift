@@ -36,7 +36,7 @@ struct SendCode: Sendable {
             throw error
         }
         let subject = identifier.subject(by: services.routing)
-        let isOverDailyLimit = try await services.admit(request, context, to: limit, sendingTo: subject, purpose)
+        let daily = try await services.admit(request, context, to: limit, sendingTo: subject, purpose)
         let isReset = purpose == .passwordReset
         let looksAtAccount = services.looksAtAccount(for: purpose, request)
         let account = looksAtAccount ? try await services.accounts.account(of: subject) : nil
@@ -46,7 +46,7 @@ struct SendCode: Sendable {
             Array(identifier.text.utf8), SealingContext.recipient(subject: subject, purpose: purpose), to: .notifier)
         let command = IssueCode(
             subject: subject, purpose: purpose, channel: purpose.channel, recipient: recipient, locale: request.preferredLanguage,
-            overDailyLimit: isOverDailyLimit, decoy: isReset && account == nil, account: isReset ? account : nil,
+            overDailyLimit: daily != .admitted, decoy: isReset && account == nil, account: isReset ? account : nil,
             device: device?.digest)
         return try await services.commands.ask(
             OutgoingCommand(
