@@ -21,9 +21,9 @@ import Testing
 
     @Test func `what is held leaves, too, when fewer wait because some gave up`() {
         #expect(gathering.add(1, waiting: 3, at: start).isEmpty)
-        #expect(gathering.release(waiting: 2).isEmpty)
-        #expect(gathering.release(waiting: 1) == [1])
-        #expect(gathering.release(waiting: 0).isEmpty)
+        #expect(gathering.release(waiting: 2, at: start).isEmpty)
+        #expect(gathering.release(waiting: 1, at: start) == [1])
+        #expect(gathering.release(waiting: 0, at: start).isEmpty)
     }
 
     @Test func `what was held for long enough leaves with the next one, whatever waits`() {
@@ -37,10 +37,10 @@ import Testing
     }
 
     @Test func `what was held for long enough leaves, though nothing more comes`() {
-        #expect(gathering.overdue(at: start + .seconds(1)).isEmpty)
+        #expect(gathering.release(waiting: 9, at: start + .seconds(1)).isEmpty)
         #expect(gathering.add(1, waiting: 9, at: start + .seconds(2)).isEmpty)
-        #expect(gathering.overdue(at: start + .milliseconds(2_099)).isEmpty)
-        #expect(gathering.overdue(at: start + .milliseconds(2_100)) == [1])
-        #expect(gathering.overdue(at: start + .seconds(9)).isEmpty)
+        #expect(gathering.release(waiting: 9, at: start + .milliseconds(2_099)).isEmpty)
+        #expect(gathering.release(waiting: 9, at: start + .milliseconds(2_100)) == [1])
+        #expect(gathering.release(waiting: 9, at: start + .seconds(9)).isEmpty)
     }
 }

@@ -226,10 +226,7 @@ struct CheckSession {
         Task { [pool, runner, sending, hashed] in
             // It ends early only when the session does.
             try? await pool.run {
-                guard !request.isOver(request.now(by: runner.time)) else {
-                    sending.drop(request)
-                    return sending.send(hashed.release(waiting: pool.waiting))
-                }
+                guard !request.isOver(request.now(by: runner.time)) else { return sending.drop(request) }
                 let start = ContinuousClock.now
                 let outcome = runner.work.perform(request, with: records)
                 runner.metrics.hashing.observe(ContinuousClock.now - start)
@@ -243,7 +240,7 @@ struct CheckSession {
     // MARK: Mail and positions
 
     private mutating func takeMail(within timeout: Duration = .zero) throws(LogError) {
-        sending.send(hashed.overdue())
+        sending.send(hashed.release(waiting: pool.waiting))
         for message in mail.receive(within: timeout) {
             switch message {
             case .done(let partition, let offset):

@@ -23,20 +23,17 @@ final class Gathering<Element: Sendable>: Sendable {
         state.withLock { state in
             if state.held.isEmpty { state.since = now }
             state.held.append(element)
-            guard state.held.count >= waiting || now >= state.since + patience else { return [] }
-            return take(&state)
+            return release(from: &state, waiting, now)
         }
     }
 
-    /// What leaves now that fewer wait.
-    func release(waiting: Int) -> [Element] { state.withLock { $0.held.count >= waiting ? take(&$0) : [] } }
-
-    /// What was held for long enough, whatever waits.
-    func overdue(at now: ContinuousClock.Instant = .now) -> [Element] {
-        state.withLock { now >= $0.since + patience ? take(&$0) : [] }
+    /// What leaves now that so many wait, or because it was held for long enough.
+    func release(waiting: Int, at now: ContinuousClock.Instant = .now) -> [Element] {
+        state.withLock { release(from: &$0, waiting, now) }
     }
 
-    private func take(_ state: inout State) -> [Element] {
+    private func release(from state: inout State, _ waiting: Int, _ now: ContinuousClock.Instant) -> [Element] {
+        guard state.held.count >= waiting || now >= state.since + patience else { return [] }
         defer { state.held = [] }
         return state.held
     }
