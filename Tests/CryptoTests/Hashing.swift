@@ -1,51 +1,40 @@
 import Crypto
 import Testing
 
-/// Says how long it is: to write a million bytes out, as arguments of tests are, takes minutes.
-struct KnownMessage: Sendable, CustomStringConvertible {
-    var bytes: [UInt8]
-    var digest: String
-    var description: String { "\(bytes.count) bytes" }
-
-    init(_ bytes: [UInt8], _ digest: String) {
-        self.bytes = bytes
-        self.digest = digest
-    }
-}
-
 @Suite struct Hashing {
     /// FIPS 180-4's examples and RFC 6234, section 8.5.
-    static let messages: [KnownMessage] = [
-        KnownMessage([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        KnownMessage(Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        KnownMessage(
-            Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-        ),
-        KnownMessage(
-            Array(
-                """
-                abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu
-                """.utf8), "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
-        ),
-        KnownMessage(
-            Array(repeating: UInt8(ascii: "a"), count: 1_000_000),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-        ),
-    ]
+    static let messages: [(ArgumentBytes, String)] =
+        ([
+            ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8),
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+            ),
+            (
+                Array(
+                    """
+                    abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu
+                    """.utf8), "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
+            ),
+            (
+                Array(repeating: UInt8(ascii: "a"), count: 1_000_000),
+                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+            ),
+        ] as [([UInt8], String)]).map { (ArgumentBytes($0), $1) }
 
-    @Test(arguments: messages) func `SHA-256 of known messages`(message: KnownMessage) {
-        #expect(Hex.encode(SHA256.hash(message.bytes)) == message.digest)
+    @Test(arguments: messages) func `SHA-256 of known messages`(message: ArgumentBytes, digest: String) {
+        #expect(Hex.encode(SHA256.hash(message.bytes)) == digest)
     }
 
-    @Test(arguments: messages, [1, 63, 64, 1_000]) func `SHA-256 in parts`(message: KnownMessage, size: Int) {
-        let bytes = message.bytes
+    @Test(arguments: messages, [1, 63, 64, 1_000]) func `SHA-256 in parts`(message: (ArgumentBytes, String), size: Int) {
+        let bytes = message.0.bytes
         var hash = SHA256()
         for start in stride(from: 0, to: min(bytes.count, 10_000), by: size) {
             hash.update(Array(bytes[start..<min(start + size, bytes.count)]))
         }
         if bytes.count > 10_000 { hash.update(Array(bytes.dropFirst((10_000 + size - 1) / size * size))) }
-        #expect(Hex.encode(hash.finalize()) == message.digest)
+        #expect(Hex.encode(hash.finalize()) == message.1)
     }
 
     @Test func `SHA-256 of memory that is lent`() {

@@ -124,10 +124,10 @@ import Testing
         #expect(try PasswordHash.make(password, Self.cheap).text != PasswordHash.make(password, Self.cheap).text)
     }
 
-    /// A byte, and how often it stands there.
-    @Test(arguments: [(0, 0), (0, 1), (0, 3), (0x41, 100_000)] as [(UInt8, Int)])
-    func `an empty password, one with NUL and a very long one are hashed like others`(byte: UInt8, count: Int) throws {
-        let password = [UInt8](repeating: byte, count: count)
+    @Test(
+        arguments: ([[], [0], Array("a\0b".utf8), [UInt8](repeating: 0x41, count: 100_000)] as [[UInt8]]).map(ArgumentBytes.init))
+    func `an empty password, one with NUL and a very long one are hashed like others`(argument: ArgumentBytes) throws {
+        let password = argument.bytes
         let hash = try PasswordHash.make(password, Self.cheap)
         #expect(try hash.matches(password))
         #expect(try !hash.matches(password + [0x41]))
