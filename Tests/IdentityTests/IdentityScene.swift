@@ -126,8 +126,10 @@ final class IdentityScene: Sendable {
     }
 
     /// What a command was told, once it is.
-    func answer(to command: MessageID) async throws -> Told {
-        try #require(try await waitUntil { told(command) })
+    ///
+    /// - Parameter count: how many answers to it there are before.
+    func answer(to command: MessageID, after count: Int = 0) async throws -> Told {
+        try #require(try await waitUntil { told(command, after: count) })
     }
 
     /// Sends and waits.
@@ -165,10 +167,11 @@ final class IdentityScene: Sendable {
         func secret(_ name: String) -> String? { secrets[name]?.string }
     }
 
-    /// The first answer to a command. Opens no other one: it is asked for again and again.
-    private func told(_ command: MessageID) -> Told? {
+    /// The answer to a command, the first or another one. Opens no other one: it is asked for again and again.
+    private func told(_ command: MessageID, after count: Int = 0) -> Told? {
         let cause = Array(command.text.utf8)
-        return answers.first { $0.header(HeaderName.causation) == cause }.flatMap { told(by: $0, of: command) }
+        return answers.lazy.filter { $0.header(HeaderName.causation) == cause }.dropFirst(count).first
+            .flatMap { told(by: $0, of: command) }
     }
 
     /// The first answer to each command.

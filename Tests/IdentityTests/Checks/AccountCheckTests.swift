@@ -22,6 +22,12 @@ import Testing
             new: try scene.seal("New Horse 2", SealingContext.newPassword(user: scene.user)))
     }
 
+    private func erasure(_ password: String) throws -> CheckErasure {
+        CheckErasure(
+            user: scene.user, session: .random(),
+            password: try scene.seal(password, SealingContext.password(user: scene.user)))
+    }
+
     @Test func `a password is changed with a hash of the new one, when the old one is right`() throws {
         let records = scene.records(try scene.account())
         let right = try scene.command(ChangePassword.self, of: scene.request(change("Correct Horse 1")), with: records)
@@ -34,10 +40,8 @@ import Testing
 
     @Test func `an erasure goes on with the verdict`() throws {
         for (password, verdict) in [("Correct Horse 1", PasswordVerdict.right), ("no", .wrong)] {
-            let check = CheckErasure(
-                user: scene.user, session: .random(),
-                password: try scene.seal(password, SealingContext.password(user: scene.user)))
-            let command = try scene.command(EraseUser.self, of: scene.request(check), with: scene.records(scene.account()))
+            let request = try scene.request(erasure(password))
+            let command = try scene.command(EraseUser.self, of: request, with: scene.records(scene.account()))
             #expect(command.verdict == verdict)
             #expect(command.account == AccountReference(user: scene.user, credentialVersion: 4))
         }
@@ -45,10 +49,17 @@ import Testing
 
     @Test func `who was erased meanwhile is not signed in`() throws {
         let nobody = AccountDirectory.Records()
-        #expect(try scene.reply(to: scene.request(change("x")), with: nobody).outcome == .unauthenticated)
         #expect(try scene.reply(to: scene.request(ReadUser(user: scene.user)), with: nobody).outcome == .unauthenticated)
         let sessions = ReadSessions(user: scene.user, current: .random())
         #expect(try scene.reply(to: scene.request(sessions), with: nobody).outcome == .unauthenticated)
+    }
+
+    @Test func `who was erased, by the same check perhaps, is left to who decides`() throws {
+        let nobody = AccountDirectory.Records()
+        let erase = try scene.command(EraseUser.self, of: scene.request(erasure("Correct Horse 1")), with: nobody)
+        #expect(erase.account.user == scene.user && erase.verdict == .unchecked)
+        let change = try scene.command(ChangePassword.self, of: scene.request(change("Correct Horse 1")), with: nobody)
+        #expect(change.account.user == scene.user && change.verdict == .unchecked && change.passwordHash == nil)
     }
 
     @Test func `a profile is merged: what is null goes, the rest stays or takes its place`() throws {

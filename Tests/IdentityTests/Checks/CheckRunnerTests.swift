@@ -139,6 +139,61 @@ extension ServiceTests {
             instance.stop()
         }
 
+        /// An instance that dies leaves checks that it had sent on; another takes them again, and finds what they have changed.
+        @Test func `whatever is taken again is answered as it was`() async throws {
+            let instance = scene.start()
+            let runner = try gateway.start()
+            func askTwice(_ check: some Message, as id: MessageID = .random()) async throws -> IdentityScene.Told {
+                let first = try await gateway.ask(check, at: ada.routingKey, as: id)
+                try gateway.send(check, at: ada.routingKey, as: id)
+                let second = try await scene.answer(to: id, after: 1)
+                #expect(second.outcome == first.outcome && second.data == first.data, "\(check)")
+                return first
+            }
+            let signUp = CheckSignUp(
+                subject: ada, channel: .email, kind: .onboarding,
+                identifier: try gateway.seal("ada@example.com", SealingContext.identifier(subject: ada)),
+                password: try gateway.seal("Correct Horse 1", SealingContext.password(subject: ada)), proofRequired: false)
+            let started = try await askTwice(signUp)
+            let id = try #require(started.data?["session"]?["id"]?.string.flatMap { OnboardingSessionID($0) })
+            let token = try #require(started.secret("onboardingToken"))
+            func patch(_ target: ProfileTarget, _ patch: String) async throws -> IdentityScene.Told {
+                let id = MessageID.random()
+                return try await askTwice(
+                    CheckProfile(target: target, patch: gateway.seal(patch, SealingContext.profile(in: id))), as: id)
+            }
+            #expect(try await patch(.onboarding(id), #"{"displayName":"Ada"}"#).outcome == .ok)
+            let digest = Digest(of: Array(token.utf8))
+            let completed = try await askTwice(
+                CheckCompletion(
+                    session: id, token: gateway.seal(token, SealingContext.token(digest: digest)), digest: digest,
+                    proofRequired: false))
+            let (user, session) = (try user(in: completed), try session(in: completed))
+            #expect(try await patch(.user(user), #"{"displayName":null}"#).outcome == .ok)
+            func logIn(_ password: String) async throws -> Reply.Outcome {
+                try await askTwice(
+                    CheckLogin(subject: ada, password: gateway.seal(password, SealingContext.password(subject: ada)))
+                ).outcome
+            }
+            #expect(try await logIn("Correct Horse 1") == .ok)
+            #expect(try await logIn("Wrong Horse 1") == .invalidCredentials)
+            let change = CheckPasswordChange(
+                user: user, session: session, current: try gateway.seal("Correct Horse 1", SealingContext.password(user: user)),
+                new: try gateway.seal("New Horse 2", SealingContext.newPassword(user: user)))
+            #expect(try await askTwice(change).outcome == .ok)
+            for (password, outcome) in [("Wrong Horse 1", Reply.Outcome.invalidCredentials), ("New Horse 2", .ok)] {
+                let erase = CheckErasure(
+                    user: user, session: session, password: try gateway.seal(password, SealingContext.password(user: user)))
+                #expect(try await askTwice(erase).outcome == outcome)
+            }
+            // Who asks anew is told how it is now.
+            let late = CheckErasure(
+                user: user, session: session, password: try gateway.seal("New Horse 2", SealingContext.password(user: user)))
+            #expect(try await askTwice(late).outcome == .unauthenticated)
+            runner.stop()
+            instance.stop()
+        }
+
         @Test func `a consumed reset token sets the password, also when nobody worked when it was consumed`() async throws {
             let instance = scene.start()
             var runner = try gateway.start()

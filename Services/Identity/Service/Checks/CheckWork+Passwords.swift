@@ -33,23 +33,31 @@ extension CheckWork {
     }
 
     func changePassword(_ check: CheckPasswordChange, _ records: AccountDirectory.Records) throws(Stop) -> Outcome {
-        let current = try open(check.current, SealingContext.password(user: check.user))
         let new = try open(check.new, SealingContext.newPassword(user: check.user))
-        guard let account = records.users[check.user] else { throw .unauthenticated }
-        let verdict = try self.check(current, of: account).verdict
-        let hash = verdict == .right ? account.key.seal(try hash(new), as: .passwordHash) : nil
-        return .command(
-            ChangePassword(account: account.reference, session: check.session, verdict: verdict, passwordHash: hash),
-            routing.routingKey(of: check.user))
+        let (account, reference, verdict) = try self.check(own: check.current, of: check.user, records)
+        var command = ChangePassword(account: reference, session: check.session, verdict: verdict)
+        if verdict == .right, let account { command.passwordHash = account.key.seal(try hash(new), as: .passwordHash) }
+        return .command(command, routing.routingKey(of: check.user))
     }
 
     func erase(_ check: CheckErasure, _ records: AccountDirectory.Records) throws(Stop) -> Outcome {
-        let password = try open(check.password, SealingContext.password(user: check.user))
-        guard let account = records.users[check.user] else { throw .unauthenticated }
+        let (_, reference, verdict) = try self.check(own: check.password, of: check.user, records)
         return .command(
-            EraseUser(
-                account: account.reference, session: check.session, verdict: try self.check(password, of: account).verdict),
-            routing.routingKey(of: check.user))
+            EraseUser(account: reference, session: check.session, verdict: verdict), routing.routingKey(of: check.user))
+    }
+
+    /// The verdict on the password of a user who is signed in, and what it was checked against.
+    ///
+    /// The command is sent for an account that is not there, too: it may have been erased by this very check, if that was taken
+    /// before by an instance that died. Whoever decides knows.
+    private func check(
+        own password: Box, of user: UserID, _ records: AccountDirectory.Records
+    ) throws(Stop) -> (account: AccountRecord?, reference: AccountReference, verdict: PasswordVerdict) {
+        let password = try open(password, SealingContext.password(user: user))
+        guard let account = records.users[user] else {
+            return (nil, AccountReference(user: user, credentialVersion: 0), .unchecked)
+        }
+        return (account, account.reference, try check(password, of: account).verdict)
     }
 
     /// The token is consumed, so the command is sent whatever is found: the answer to the client waits for it.

@@ -1,8 +1,8 @@
 /// What a check worker found.
 public enum PasswordVerdict: String, Sendable, CaseIterable {
     case right
-    /// Also where there is no account, or a disabled one.
+    /// Also a login's where there is no account, or a disabled one.
     case wrong
-    /// Nothing was checked: logins were blocked.
+    /// Nothing was checked: logins were blocked, or who is signed in has no account any more.
     case unchecked
 }
