@@ -199,6 +199,28 @@ import Testing
         #expect(remember > .seconds(3_590) && remember <= .seconds(3_600))
     }
 
+    @Test(arguments: ["/auth/logout", "/auth/logout-all", "/auth/change-password"])
+    func `publishes the same command again though the session of its sender has ended, by that command perhaps`(
+        path: String
+    ) async throws {
+        let gateway = TestGateway()
+        let caller = gateway.user()
+        let token = gateway.tokens.access(caller)
+        func ask() async -> ClientResponse {
+            await gateway.post(
+                path, #"{"currentPassword":"old","newPassword":"Correct-Horse-7"}"#, headers: key(k, "Bearer \(token)"))
+        }
+        gateway.path.answer { _ in throw APIError.unavailable }
+        #expect(await ask().status == .serviceUnavailable)
+        gateway.revocations.end(caller.session)
+        gateway.path.answer { _ in Reply(outcome: .ok) }
+        #expect(await ask().status == .ok)
+        let commands = gateway.path.commands
+        #expect(commands.count == 2 && Set(commands.map(\.id)).count == 1)
+        // Under another key it is the first of its kind.
+        #expect(await gateway.post(path, headers: key("new", "Bearer \(token)")).status == .unauthorized)
+    }
+
     @Test func `stays the same request when it comes again in vain before it comes to an end`() async throws {
         let gateways = try await gateways(2, rates: [.confirm: Rate(1, per: .seconds(10))])
         gateways[0].path.answer { _ in throw APIError.unavailable }

@@ -15,6 +15,8 @@ public final class CommandIdentity: Sendable {
     let replyPair: KeyPair?
     /// For how long the same command may come again; `nil`: it does not.
     let remember: Duration?
+    /// Whether somebody has worked on the request before, whose command may have had its effects.
+    let isRepeated: Bool
     /// Keeps an answer that came after its request had ended; `nil` where nobody would ask for it.
     let keepLate: (@Sendable (Response) -> Void)?
     private let sent = Atomic<Bool>(false)
@@ -24,16 +26,20 @@ public final class CommandIdentity: Sendable {
         root = nil
         replyPair = nil
         remember = nil
+        isRepeated = false
         keepLate = nil
     }
 
     /// For a request that may come again, anywhere.
     ///
     /// - Parameter root: secret bytes that are the same each time.
-    init(root: [UInt8], replyPair: KeyPair, remember: Duration, keepLate: @escaping @Sendable (Response) -> Void) {
+    init(
+        root: [UInt8], replyPair: KeyPair, remember: Duration, isRepeated: Bool, keepLate: @escaping @Sendable (Response) -> Void
+    ) {
         self.root = root
         self.replyPair = replyPair
         self.remember = remember
+        self.isRepeated = isRepeated
         self.keepLate = keepLate
     }
 

@@ -51,7 +51,7 @@ public struct Idempotency: Middleware {
     ) async throws -> Response {
         let identity = CommandIdentity(
             root: idempotent.commandRoot(hold), replyPair: idempotent.replyPair,
-            remember: hold.remaining
+            remember: hold.remaining, isRepeated: !hold.isFirst
         ) { [store] response in
             guard Self.isKept(response) else { return }
             Task { try? await store.keep(idempotent.seal(response), for: hold) }

@@ -28,8 +28,11 @@ public struct TokenVerifier: Sendable {
     }
 
     /// Who presents a good access token of a session that has not ended. Throws `UNAUTHENTICATED`.
-    func caller(of request: Request) async throws -> Caller {
+    ///
+    /// A request that is worked on again may have ended that session itself. Who decides knows, and tells what came of it.
+    func caller(of request: Request, _ context: RequestContext) async throws -> Caller {
         let caller = try await caller(presenting: try Self.bearer(of: request))
+        if context[Commands.self]?.isRepeated == true { return caller }
         if try await revocations.isEnded(caller.session, of: caller.user) { throw APIError(.unauthenticated) }
         return caller
     }
@@ -84,7 +87,7 @@ struct RequireCaller: Middleware {
 
     func handle(_ request: Request, context: RequestContext, next: Handler) async throws -> Response {
         var context = context
-        context[Caller.self] = try await verifier.caller(of: request)
+        context[Caller.self] = try await verifier.caller(of: request, context)
         return try await next(request, context)
     }
 }

@@ -9,7 +9,7 @@ struct OwnSessions: Sendable {
     /// With an access token, or, where that is none any more, with a refresh token.
     @Sendable func logOut(_ request: Request, _ context: RequestContext) async throws -> Response {
         do {
-            let caller = try await services.verifier.caller(of: request)
+            let caller = try await services.verifier.caller(of: request, context)
             return try await end(
                 EndSession(session: caller.session, user: caller.user, reason: .logout),
                 services.routing.routingKey(of: caller.user), request, context)
