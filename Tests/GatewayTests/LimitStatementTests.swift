@@ -118,6 +118,36 @@ import Testing
         #expect(admitted == (50, 7))
     }
 
+    @Test func `are counted once, after all, where a gateway with other limits waits for the same keys in another order`()
+        async throws
+    {
+        let postgres = try await TestPostgres.shared
+        let pool = postgres.anotherPool(settings: ["deadlock_timeout": "200ms"])
+        let (first, next) = (
+            Quota(key: Random.bytes(16), rate: Rate(5, per: .seconds(3_600))),
+            Quota(key: Random.bytes(16), rate: Rate(5, per: .seconds(3_600)))
+        )
+        let quotas = PostgresQuotas(pool)
+        #expect(try await quotas.take(first, then: next) == (.admitted, .admitted))
+        // The other gateway has the second key, and wants the first one once it is waited for.
+        let other = postgres.anotherPool(settings: ["deadlock_timeout": "60s"])
+        let answer = try await other.withTransaction { connection in
+            func lock(_ quota: Quota) throws {
+                try connection.query("SELECT FROM gateway.limits WHERE key = \(quota.key) FOR UPDATE")
+            }
+            try lock(next)
+            let answer = Task { try await quotas.take(first, then: next) }
+            let waiting: SQL = "SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+            while try connection.query(waiting).isEmpty { try connection.query("SELECT pg_stat_clear_snapshot()") }
+            try lock(first)
+            return answer
+        }
+        #expect(try await answer.value == (.admitted, .admitted))
+        let hits = try await postgres.pool.query(
+            "SELECT cardinality(hits) FROM gateway.limits WHERE key = ANY (\([first.key, next.key]))")
+        #expect(try hits.column(Int32.self) == [2, 2])
+    }
+
     @Test func `say how long to wait by the server's clock`() async throws {
         let postgres = try await TestPostgres.shared
         let quotas = PostgresQuotas(postgres.pool)

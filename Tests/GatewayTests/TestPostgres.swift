@@ -22,11 +22,12 @@ struct TestPostgres {
     }
 
     /// Another gateway's.
-    func anotherPool() -> PostgresPool { Self.pool(database) }
+    func anotherPool(settings: [String: String] = [:]) -> PostgresPool { Self.pool(database, settings) }
 
-    private static func pool(_ database: TestDatabase) -> PostgresPool {
+    private static func pool(_ database: TestDatabase, _ settings: [String: String] = [:]) -> PostgresPool {
         var configuration = PostgresPool.Configuration(
             PostgresConnection.Configuration(database.connectionString, applicationName: "gateway test").goingByKeys)
+        configuration.connection.settings.merge(settings) { $1 }
         configuration.patience = .seconds(60)
         return PostgresPool(configuration)
     }

@@ -114,7 +114,7 @@ import Testing
                 #"WAIT is "5", which is not a duration from 10ms to 1m, such as 30s"#,
                 #"OPEN is "perhaps", which is not true or false"#,
                 #"PROXIES is "10.0.0.0/33", which is not a list of networks such as 10.0.0.0/8, ::1, separated by commas"#,
-                #"LIMIT is "0/1m", which is not a limit such as 20/15m, or off"#,
+                #"LIMIT is "0/1m", which is not a limit such as 20/15m, of at most 1000000, or off"#,
                 #"SITE is "ftp://x", which is not a URL (http://… or https://…)"#,
                 "SITE_OWNER is needed with SITE",
             ])
@@ -128,6 +128,12 @@ import Testing
     @Test(arguments: ["1h", "9ms", "-1s", "1.5s", "s", "1 s", "99999999999999999999s", "9223372036854775807d"])
     func `a duration has a unit and a range`(text: String) {
         #expect(faults(["WAIT": text]).count == 1)
+    }
+
+    @Test(arguments: ["1000001/1m", "2147483648/1m", "0/1m", "1/999ms", "1/1", "1", "/1m", "1/1m/1m", "on"])
+    func `a limit has bounds`(text: String) throws {
+        #expect(try load(["LIMIT": "1000000/1m"]).limit == Rate(1_000_000, per: .seconds(60)))
+        #expect(faults(["LIMIT": text]).count == 1)
     }
 
     @Test(arguments: ["0f", String(repeating: "0f", count: 31) + "0", String(repeating: "0f", count: 33), "Dw8P", "🔑"])

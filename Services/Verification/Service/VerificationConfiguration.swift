@@ -47,7 +47,7 @@ extension SettingType where Value == Rate {
     /// A limit that holds always. Its window is at most a day, because that much is read at each start.
     fileprivate static var budget: SettingType {
         SettingType(
-            expectation: "a limit such as 5/15m, in at most a day", placeholder: Rate(1, per: .seconds(1)),
+            expectation: "a limit such as 5/15m, of at most 1000000, in at most a day", placeholder: Rate(1, per: .seconds(1)),
             parse: { text in Rate(text).flatMap { $0.window <= .seconds(86_400) ? $0 : nil } }, render: { $0.description })
     }
 }

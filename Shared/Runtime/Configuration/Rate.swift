@@ -8,10 +8,13 @@ public struct Rate: Hashable, Sendable, CustomStringConvertible {
         self.window = window
     }
 
-    /// `20/15m`. At least one in at least a second.
+    /// More than that is no limit, and costs whoever keeps count a time stamp each.
+    static let largestCount = 1_000_000
+
+    /// `20/15m`. At least one and at most 1,000,000, in at least a second.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let count = DecimalText.number(parts[0]), count > 0 else { return nil }
+        guard parts.count == 2, let count = DecimalText.number(parts[0]), 1...Self.largestCount ~= count else { return nil }
         guard let window = DurationText.parse(String(parts[1])), window >= .seconds(1) else { return nil }
         self.init(count, per: window)
     }

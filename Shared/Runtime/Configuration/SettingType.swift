@@ -122,10 +122,10 @@ extension SettingType where Value == WebAddress {
 }
 
 extension SettingType where Value == Rate? {
-    /// `20/15m`: so many in any span of that length. `off`: no limit.
+    /// `20/15m`: so many in any span of that length, see ``Rate``. `off`: no limit.
     public static var rate: SettingType {
         SettingType(
-            expectation: "a limit such as 20/15m, or off", placeholder: nil,
+            expectation: "a limit such as 20/15m, of at most 1000000, or off", placeholder: nil,
             parse: { text in
                 if text == "off" { return .some(nil) }
                 return Rate(text).map { .some($0) } ?? nil

@@ -16,14 +16,26 @@ public final class PostgresQuotas: QuotaCounter {
 
     private static let remembered: Duration = .seconds(2)
     private static let capacity = 10_000
+    private static let attempts = 3
 
     /// - Parameter pool: its transactions may commit asynchronously.
     public init(_ pool: PostgresPool) {
         batcher = Batcher(limit: 512) { questions in
             let batch = LimitBatch(questions)
-            let rows = try await pool.query(LimitStatement.take(batch.entries, then: batch.followers, at: nil))
+            let rows = try await Self.rows(of: LimitStatement.take(batch.entries, then: batch.followers, at: nil), over: pool)
             return try batch.answers(rows.decode([UInt8].self, Int32.self, Int64.self))
         }
+    }
+
+    /// Gateways that go by other limits take the same keys in another order. Of two that wait for each other Postgres refuses
+    /// one, which has counted nothing.
+    private static func rows(of statement: SQL, over pool: PostgresPool) async throws -> PostgresRows {
+        for _ in 1..<attempts {
+            do {
+                return try await pool.query(statement)
+            } catch let error as PostgresError where error.state == .deadlockDetected {}
+        }
+        return try await pool.query(statement)
     }
 
     public func take(_ quota: Quota, then next: Quota?) async throws -> (first: Admission, next: Admission?) {
