@@ -24,6 +24,10 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     private var changed: Set<TopicPartition> = []
     private var hasMore = false
     private var outOfRange: Set<TopicPartition> = []
+    /// Partitions of which no end was told since they were followed. Their first end is looked at twice, see `confirmEnds`.
+    private var endless: Set<TopicPartition> = []
+    /// Their ends by what the brokers that were read from said.
+    private var seenEnds: [TopicPartition: Int64] = [:]
     private var isClosed = false
 
     init(_ settings: KafkaSettings, client: String, group: ConsumerGroup?) throws(LogError) {
@@ -61,12 +65,16 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
     func follow(_ partition: TopicPartition, from offset: Int64) {
         followed[partition] = offset
         outOfRange.remove(partition)
+        endless.insert(partition)
+        seenEnds[partition] = nil
         changed.insert(partition)
     }
 
     func unfollow(_ partition: TopicPartition) {
         guard followed.removeValue(forKey: partition) != nil else { return }
         outOfRange.remove(partition)
+        endless.remove(partition)
+        seenEnds[partition] = nil
         changed.insert(partition)
     }
 
@@ -111,7 +119,8 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
             if isWoken.exchange(false, ordering: .sequentiallyConsistent) || !events.isEmpty || hasMore || remaining <= .zero {
                 return events
             }
-            signal.wait(member == nil && outOfRange.isEmpty ? remaining : min(remaining, Self.longestWait))
+            let isFree = member == nil && outOfRange.isEmpty && seenEnds.isEmpty
+            signal.wait(isFree ? remaining : min(remaining, Self.longestWait))
         }
     }
 
@@ -127,6 +136,7 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         }
         for partition in watch.takeInterrupted() where followed[partition] != nil { events.append(.interrupted(partition)) }
         drainReader(into: &events)
+        confirmEnds(into: &events)
         for partition in outOfRange {
             guard let bounds = try? bounds(of: partition) else { continue }
             outOfRange.remove(partition)
@@ -163,7 +173,11 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
                     order.removeAll { $0 == partition }
                     events.append(.records(partition, delivered))
                 }
-                events.append(.reachedEnd(partition, end: message.pointee.offset))
+                if endless.contains(partition) {
+                    seenEnds[partition] = message.pointee.offset
+                } else {
+                    events.append(.reachedEnd(partition, end: message.pointee.offset))
+                }
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
                 outOfRange.insert(partition)
             default:
@@ -176,6 +190,27 @@ final class KafkaConsumer: LogConsumer, @unchecked Sendable {
         }
         if count > 0 { watch.sawRecords() }
         for partition in order { if let delivered = records[partition] { events.append(.records(partition, delivered)) } }
+    }
+
+    /// How long one question about an end may hold up everything else. What has no answer is asked again.
+    private static let endPatience = Duration.milliseconds(500)
+
+    /// A broker that has just become the leader does not know yet how much of what it holds is committed, and tells readers of
+    /// an end that lies before what was read from its predecessor. Asked for the offset itself, it answers only once it knows
+    /// (KIP-207). Behind the first end no further one can lie before what was read.
+    private func confirmEnds(into events: inout [LogEvent]) {
+        for (partition, end) in seenEnds {
+            let isPassed = followed[partition].map { $0 > end } ?? true
+            if !isPassed {
+                guard let bounds = try? reader.bounds(of: partition, within: Self.endPatience) else { break }
+                if bounds.upperBound <= end {
+                    endless.remove(partition)
+                    events.append(.reachedEnd(partition, end: end))
+                }
+            }
+            // Otherwise there are records to come, and an end behind them.
+            seenEnds[partition] = nil
+        }
     }
 
     // MARK: Offsets

@@ -2,13 +2,13 @@ internal import CKafka
 internal import EventLog
 internal import EventSchema
 
-/// Questions about offsets. Each is asked again, up to five seconds, while a partition has no leader or the one that is
+/// Questions about offsets. Each is asked again, up to five seconds unless told otherwise, while a partition has no leader or the one that is
 /// asked is none any more.
 extension KafkaHandle {
     private static let patience = Duration.seconds(5)
 
-    func bounds(of partition: TopicPartition) throws(LogError) -> Range<Int64> {
-        try ask("where \(partition) ends") { handle, milliseconds in
+    func bounds(of partition: TopicPartition, within patience: Duration = patience) throws(LogError) -> Range<Int64> {
+        try ask("where \(partition) ends", within: patience) { handle, milliseconds in
             var (low, high): (Int64, Int64) = (0, 0)
             let code = rd_kafka_query_watermark_offsets(
                 handle.pointer, handle.names.name(partition.topic), Int32(partition.partition), &low, &high, milliseconds)
@@ -20,7 +20,7 @@ extension KafkaHandle {
     func offset(of partition: TopicPartition, at time: Timestamp) throws(LogError) -> Int64? {
         // Negative times stand for the ends of a partition.
         let time = max(0, time.milliseconds)
-        let offset = try ask("for a time in \(partition)") { handle, milliseconds in
+        let offset = try ask("for a time in \(partition)", within: Self.patience) { handle, milliseconds in
             let list = PartitionList([partition: time], handle.names)
             let code = list.withPointer { rd_kafka_offsets_for_times(handle.pointer, $0, milliseconds) }
             return (code == RD_KAFKA_RESP_ERR_NO_ERROR ? list[0].error : code, list[0].offset)
@@ -30,10 +30,11 @@ extension KafkaHandle {
 
     /// librdkafka does not always keep to its time-out, so this runs on a thread that may be left behind.
     private func ask<Value: Sendable>(
-        _ what: String, _ question: @escaping @Sendable (KafkaHandle, Int32) -> (rd_kafka_resp_err_t, Value)
+        _ what: String, within patience: Duration,
+        _ question: @escaping @Sendable (KafkaHandle, Int32) -> (rd_kafka_resp_err_t, Value)
     ) throws(LogError) -> Value {
-        let deadline = ContinuousClock.now + Self.patience
-        let answer: (rd_kafka_resp_err_t, Value)? = KafkaThread.run(within: Self.patience + .seconds(1)) {
+        let deadline = ContinuousClock.now + patience
+        let answer: (rd_kafka_resp_err_t, Value)? = KafkaThread.run(within: patience + .seconds(1)) {
             while true {
                 let remaining = (deadline - .now).components
                 let milliseconds = max(1, remaining.seconds * 1_000 + remaining.attoseconds / 1_000_000_000_000_000)

@@ -30,6 +30,14 @@ package final class KafkaMockCluster: Sendable {
             rd_kafka_handle_mock_cluster(handle.pointer), name, Int32(partition.partition), Int32(broker))
     }
 
+    /// From now on the partition is read from this broker, 1-based, which says that it ends there.
+    package func setReader(of partition: TopicPartition, to broker: Int, endingAt end: Int64) {
+        let cluster = rd_kafka_handle_mock_cluster(handle.pointer)
+        let name = handle.names.name(partition.topic)
+        rd_kafka_mock_partition_set_follower_wmarks(cluster, name, Int32(partition.partition), 0, end)
+        rd_kafka_mock_partition_set_follower(cluster, name, Int32(partition.partition), Int32(broker))
+    }
+
     /// Ends a broker's connections and takes no new ones, until it is up again.
     package func setBroker(_ broker: Int, isUp: Bool) {
         let cluster = rd_kafka_handle_mock_cluster(handle.pointer)
