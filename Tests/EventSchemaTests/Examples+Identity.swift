@@ -79,6 +79,10 @@ extension Examples {
         ("latchkey.identity.end-session.v1.full", EndSession(session: userSession, user: account.user, reason: .logoutAll)),
         ("latchkey.identity.end-session.v1.bare", EndSession(session: userSession, reason: .reuse)),
         ("latchkey.identity.end-all-sessions.v1.full", EndAllSessions(user: account.user, reason: .logoutAll)),
+        (
+            "latchkey.identity.end-all-sessions.v1.asked",
+            EndAllSessions(user: account.user, session: userSession, reason: .logoutAll)
+        ),
         ("latchkey.identity.end-all-sessions.v1.bare", EndAllSessions(user: account.user, reason: .reuse)),
         (
             "latchkey.identity.change-password.v1.full",

@@ -215,6 +215,29 @@ extension OutgoingRecord {
         #expect(patient.log.appended.isEmpty)
     }
 
+    @Test func `that confirms the code of a sign-up is, told late, no answer to that`() async throws {
+        let answers = ModelAnswers()
+        let hasty = try LoggedGateway(deadline: .milliseconds(300), answers: answers)
+        func signUp(_ gateway: LoggedGateway) async -> ClientResponse {
+            await gateway.gateway.post(
+                "/onboarding/session", #"{"email":"user@example.com","password":"Correct-Horse-7","code":"123456"}"#,
+                headers: ["Idempotency-Key": "k"])
+        }
+        try await hasty.running {
+            #expect(await signUp(hasty).status == .gatewayTimeout)
+            hasty.log.deliver(hasty.reply(.ok, to: try #require(hasty.log.appended.first)))
+            try await hasty.wait { hasty.metrics.render().contains(#"latchkey_gateway_replies_total{met="late"} 1"#) }
+        }
+        let patient = try LoggedGateway(answers: answers)
+        patient.log.respond { [patient.reply(.invalidOTP, to: $0)] }
+        try await patient.running {
+            // Asked of Verification again.
+            #expect(await signUp(patient).code == "INVALID_OTP")
+        }
+        let ids = [hasty, patient].map { $0.log.appended.first?.text(HeaderName.id) }
+        #expect(ids[0] != nil && ids[0] == ids[1])
+    }
+
     @Test func `that is repeated is the same command, answered to the new address`() async throws {
         let answers = ModelAnswers()
         let gateways = [

@@ -30,6 +30,7 @@ extension Home.State {
     }
 
     func endAllSessions(_ request: EndAllSessions, at now: Timestamp) throws(Home.Refusal) -> IdentityEvent {
+        if let own = request.session, liveSession(own, of: request.user, at: now) == nil { throw .unauthenticated }
         let sessions = sessions(of: request.user)
         guard !sessions.isEmpty else { throw .alreadySo }
         return .sessionsEnded(SessionsEnded(user: request.user, sessions: sessions, reason: request.reason))

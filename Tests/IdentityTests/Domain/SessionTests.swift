@@ -79,11 +79,14 @@ import Testing
     @Test mutating func `all sessions of a user end at once`() throws {
         let second = try house.loggedIn()
         try house.registered(House.bob)
-        let all = EndAllSessions(user: user, reason: .logoutAll)
+        let all = EndAllSessions(user: user, session: session, reason: .logoutAll)
         guard case .sessionsEnded(let ended) = try house.event(.endAllSessions(all)) else { return }
         #expect(Set(ended.sessions) == [session, second.session.session])
         #expect(house.state.sessions.count == 1)
-        #expect(house.refusal(.endAllSessions(all)) == .alreadySo)
+        #expect(house.refusal(.endAllSessions(EndAllSessions(user: user, reason: .logoutAll))) == .alreadySo)
+        // Who has ended may not end those that began since.
+        try house.loggedIn()
+        #expect(house.refusal(.endAllSessions(all)) == .unauthenticated)
     }
 
     // MARK: Passwords

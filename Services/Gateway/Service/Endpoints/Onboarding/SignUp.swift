@@ -38,7 +38,9 @@ struct SignUp: Sendable {
     private func confirmation(of form: Form, _ request: Request, _ context: RequestContext) async throws -> MessageID? {
         guard let code = form.code else { return nil }
         let purpose: Purpose = form.identifier.channel == .email ? .emailVerification : .phoneVerification
-        let command = try await confirm.command(form.identifier, code, purpose, request, context)
+        var command = try await confirm.command(form.identifier, code, purpose, request, context)
+        // Of a right code that is told too late there is no answer yet: nobody has signed up.
+        command.answer = { (APIError($0) ?? .unavailable).response }
         if let error = APIError(try await services.commands.reply(to: command)) { throw error }
         return command.id
     }

@@ -26,7 +26,8 @@ struct OwnSessions: Sendable {
     @Sendable func logOutEverywhere(_ request: Request, _ context: RequestContext) async throws -> Response {
         let caller = try context.caller()
         return try await end(
-            EndAllSessions(user: caller.user, reason: .logoutAll), services.routing.routingKey(of: caller.user), request, context)
+            EndAllSessions(user: caller.user, session: caller.session, reason: .logoutAll),
+            services.routing.routingKey(of: caller.user), request, context)
     }
 
     @Sendable func list(_ request: Request, _ context: RequestContext) async throws -> Response {
