@@ -35,7 +35,7 @@ struct KeySession {
         while !stop.isRaised {
             do throws(SealingError) {
                 try follow(until: stop)
-            } catch .log(let error) where error.isRetriable || error.code == .closed {
+            } catch .log(let error) where error.passes {
                 if !isLogAway { keeper.logger.warning("the log is away", ["reason": .public(error.description)]) }
                 isLogAway = true
                 if !follower.hasReachedEnd {

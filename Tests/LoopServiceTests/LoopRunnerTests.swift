@@ -62,8 +62,9 @@ import Testing
         #expect(await service.value == 0)
     }
 
-    @Test func `it takes its partitions over though the log was away while it started`() async throws {
-        let log = UnreliableLog(SimulatedLog(partitions: 2), failures: 2)
+    @Test(arguments: LogError.Code.allCases.filter(\.passes))
+    func `it takes its partitions over though the log was away while it started`(code: LogError.Code) async throws {
+        let log = UnreliableLog(SimulatedLog(partitions: 2), failures: 2, of: code)
         let context = ServiceContext(logger: .silent)
         let runner = LoopRunner(
             log: log, domain: RelayDomain(), settings: Self.settings, authenticator: try EventRelay.authenticator(),

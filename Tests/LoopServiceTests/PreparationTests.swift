@@ -76,13 +76,14 @@ import Testing
         #expect(dependent.runs == 0)
     }
 
-    @Test func `while the log is away it is waited for`() async throws {
+    @Test(arguments: LogError.Code.allCases.filter(\.passes))
+    func `while the log is away it is waited for`(code: LogError.Code) async throws {
         let database = try TestDatabase.create()
         let isAway = Atomic<Bool>(true)
         let preparation = Preparation(
             try migrations(), database: configuration(database.connectionString), context: context,
             provision: { () throws(LogError) in
-                if isAway.load(ordering: .relaxed) { throw LogError(.unavailable, "away") }
+                if isAway.load(ordering: .relaxed) { throw LogError(code, "away") }
             })
         let dependent = Dependent()
         let service = Service([preparation, preparation.before(dependent)])

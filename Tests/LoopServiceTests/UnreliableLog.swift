@@ -3,7 +3,7 @@ import EventLogSimulated
 import EventSchema
 import Synchronization
 
-/// A log that is away just when a reader asks for its positions: so many times. And that does not deliver records, for as long
+/// A log that fails just when a reader asks for its positions: so many times. And that does not deliver records, for as long
 /// as that is asked for.
 final class UnreliableLog: EventLog {
     let log: SimulatedLog
@@ -16,8 +16,11 @@ final class UnreliableLog: EventLog {
         set { holding.withLock { $0 = newValue } }
     }
 
-    init(_ log: SimulatedLog, failures: Int = 0) {
+    private let code: LogError.Code
+
+    init(_ log: SimulatedLog, failures: Int = 0, of code: LogError.Code = .unavailable) {
         self.log = log
+        self.code = code
         self.failures = Mutex(failures)
     }
 
@@ -45,7 +48,7 @@ final class UnreliableLog: EventLog {
                 defer { failures -= 1 }
                 return failures > 0
             }
-            if isAway { throw LogError(.unavailable, "away for a moment") }
+            if isAway { throw LogError(log.code, "away for a moment") }
             return try consumer.committed(partitions)
         }
 

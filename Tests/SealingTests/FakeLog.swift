@@ -13,7 +13,8 @@ final class FakeLog: EventLog {
         var failures = 0
         /// Consumers made before this number was raised are broken.
         var generation = 0
-        var isAway = false
+        /// Why nobody can use it.
+        var away: LogError.Code?
     }
 
     let state: Mutex<State>
@@ -39,12 +40,12 @@ final class FakeLog: EventLog {
     func describe() throws(LogError) -> LogDescription { LogDescription(id: [1], partitions: 1) }
 
     func makeProducer(client: String) throws(LogError) -> any LogProducer {
-        if state.withLock({ $0.isAway }) { throw LogError(.unavailable, "away") }
+        if let code = state.withLock({ $0.away }) { throw LogError(code, "away") }
         return FakeProducer(self)
     }
 
     func makeConsumer(client: String, group: ConsumerGroup?) throws(LogError) -> any LogConsumer {
-        if state.withLock({ $0.isAway }) { throw LogError(.unavailable, "away") }
+        if let code = state.withLock({ $0.away }) { throw LogError(code, "away") }
         return FakeConsumer(self, generation: state.withLock { $0.generation })
     }
 }
@@ -91,7 +92,7 @@ final class FakeConsumer: LogConsumer {
     }
 
     var follows: [Int64] { state.withLock { $0.follows } }
-    var isAvailable: Bool { log.state.withLock { !$0.isAway } }
+    var isAvailable: Bool { log.state.withLock { $0.away == nil } }
 
     func poll(timeout: Duration) throws(LogError) -> [LogEvent] {
         let deadline = ContinuousClock.now + timeout

@@ -73,14 +73,15 @@ import Testing
 
     // MARK: A log with faults
 
-    @Test func `a log that is away is waited for, and a broken consumer made anew`() async throws {
-        log.state.withLock { $0.isAway = true }
+    @Test(arguments: LogError.Code.allCases.filter(\.passes))
+    func `a log that is away is waited for, and a broken consumer made anew`(code: LogError.Code) async throws {
+        log.state.withLock { $0.away = code }
         let keeper = try keeper(.none, needs: [.notifier])
         try await running(keeper) {
             try await eventually("looked while it was away") {
                 keeper.readiness.obstacles.first?.obstacle == "the topic keys cannot be read"
             }
-            log.state.withLock { $0.isAway = false }
+            log.state.withLock { $0.away = nil }
             log.append(KeyRecord.publishing(key("a"), at: morning, by: try authenticator()))
             try await eventually("ready") { keeper.readiness.isReady }
             log.state.withLock { $0.generation += 1 }

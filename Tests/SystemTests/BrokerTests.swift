@@ -22,7 +22,7 @@ extension SystemTests {
                 try await everybodyIsServed(by: storm.system)
             }
             try await storm.expectCalm(outcome)
-            #expect(try await storm.system.members().allSatisfy { $0.restarts == 0 })
+            #expect(try await storm.system.unaskedEnds() == [])
             try await storm.system.end()
         }
 

@@ -71,7 +71,7 @@ public final class AttachedRunner<Projection: AttachedProjection>: Component {
     /// Whether it passes by waiting.
     private static func passes(_ error: any Error) -> Bool {
         switch error {
-        case let error as LogError: error.isRetriable || error.code == .closed || error.code == .notProvisioned
+        case let error as LogError: error.passes
         case let error as PostgresError: error.isRetriable
         default: false
         }

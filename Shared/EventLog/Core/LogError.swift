@@ -1,6 +1,6 @@
 /// What went wrong with the log. The description leaks no record's content.
 public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
-    public enum Code: String, Sendable {
+    public enum Code: String, CaseIterable, Sendable {
         /// The log cannot be reached, or did not answer in time; the outcome of an append is unknown.
         case unavailable
         /// A topic is missing, or the log was never provisioned.
@@ -15,6 +15,15 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case rejected
         /// The handle was closed, or broke and must be made anew.
         case closed
+
+        /// Whether waiting helps whoever works for ever: what is away comes back, what broke is made anew, and a topic that one
+        /// broker does not know is known to others, or soon to this one. Nothing of it may end a service.
+        public var passes: Bool {
+            switch self {
+            case .unavailable, .closed, .notProvisioned: true
+            case .misconfigured, .truncated, .unreadable, .rejected: false
+            }
+        }
     }
 
     public var code: Code
@@ -28,6 +37,9 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the same call may succeed later.
     public var isRetriable: Bool { code == .unavailable }
+
+    /// See `Code.passes`.
+    public var passes: Bool { code.passes }
 
     public var description: String { "\(code.rawValue): \(reason)" }
 }

@@ -27,7 +27,7 @@ extension LoopSession {
             do throws(LogError) {
                 _ = try goOn(partition)
             } catch {
-                guard !error.isRetriable, error.code != .closed else { throw error }
+                guard !error.passes else { throw error }
                 // What follows cannot be read either: the partition stands still, and the others go on.
                 poisons[partition] = nil
             }

@@ -33,7 +33,7 @@ extension LoopSession {
         do throws(LogError) {
             return try body(requests)
         } catch {
-            guard !error.isRetriable, error.code != .closed else { throw error }
+            guard !error.passes else { throw error }
             if requests.count == 1, let partition = requests.keys.first {
                 stop(partition, because: error)
                 return [:]

@@ -49,7 +49,7 @@ struct LoopSession<Store: ProjectionStore> {
                 if consumer == nil { try open() }
                 try step()
             } catch {
-                guard error.isRetriable || error.code == .closed else { throw error }
+                guard error.passes else { throw error }
                 wait(because: error)
             }
         }

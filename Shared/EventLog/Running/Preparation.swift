@@ -55,7 +55,7 @@ public final class Preparation: Component {
             } catch let error as PostgresError where error.isRetriable {
                 context.readiness.set(Self.part, ready: false, "Postgres is away")
                 _ = wake.receive(within: .milliseconds(200))
-            } catch let error as LogError where error.isRetriable {
+            } catch let error as LogError where error.passes {
                 context.readiness.set(Self.part, ready: false, "the log is away")
                 _ = wake.receive(within: .milliseconds(200))
             }

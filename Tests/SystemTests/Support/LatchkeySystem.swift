@@ -154,6 +154,18 @@ final class LatchkeySystem: Sendable {
         }
     }
 
+    /// What was started again though nobody ended it, and what each said before that.
+    func unaskedEnds() async throws -> [String] {
+        try await members().filter { $0.restarts > 0 }.map { member in
+            let log = (try? String(contentsOfFile: "\(state)/logs/\(member.name).log", encoding: .utf8)) ?? ""
+            let lines = log.split(separator: "\n")
+            let end = lines.lastIndex { $0.contains("\(member.name) ended with") } ?? lines.endIndex - 1
+            // Deliveries on the console have no level.
+            let said = lines.prefix(end + 1).filter { !$0.contains(#""level":"info""#) && !$0.contains(#""channel":"#) }
+            return "\(member.name) ended \(member.restarts) times: \(said.suffix(8).joined(separator: " ⏎ "))"
+        }
+    }
+
     func member(_ name: String) async throws -> Member? { try await members().first { $0.name == name } }
 
     /// Ends a process without any warning.

@@ -66,7 +66,7 @@ public final class ReplyReader: Component {
                 if stop.isRaised { return }
                 logger.warning("the connection to the log is made anew")
             } catch {
-                guard error.isRetriable || error.code == .closed || error.code == .notProvisioned else { throw error }
+                guard error.passes else { throw error }
                 logger.warning("the log is away", ["reason": .public(error.description)])
             }
             readiness.set(Self.part, ready: false, "no connection to the log")

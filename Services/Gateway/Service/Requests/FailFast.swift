@@ -18,7 +18,7 @@ public struct FailFast: Middleware {
         } catch let error as PostgresError where error.means503 {
             failures.with("postgres").increment()
             throw APIError.unavailable
-        } catch let error as LogError where error.isRetriable || error.code == .closed {
+        } catch let error as LogError where error.passes {
             failures.with("log").increment()
             throw APIError.unavailable
         }

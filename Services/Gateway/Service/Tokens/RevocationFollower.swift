@@ -77,7 +77,7 @@ public final class RevocationFollower: Component, Revocations {
                     _ = pause.receive(within: .seconds(5))
                     continue
                 }
-                guard error.isRetriable || error.code == .closed || error.code == .notProvisioned else { throw error }
+                guard error.passes else { throw error }
                 context.logger.warning("revocations cannot be followed", ["reason": .public(error.description)])
             }
             context.readiness.set(Self.part, ready: false, "revocations cannot be followed")

@@ -86,7 +86,7 @@ public final class CheckRunner: Component {
                 isAway = false
                 try session.run(until: stop)
             } catch {
-                guard error.isRetriable || error.code == .closed else { throw error }
+                guard error.passes else { throw error }
                 if !isAway { logger.warning("no checks are taken", ["reason": .public(error.description)]) }
                 isAway = true
                 readiness.set(Self.part, ready: false, "the log is away")
