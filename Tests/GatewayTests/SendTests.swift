@@ -86,6 +86,15 @@ import Testing
         #expect(gateway.path.issued.map(\.overDailyLimit) == [false, false, true, false])
     }
 
+    @Test func `a device of the account has a budget of the day of its own, whatever strangers have sent`() async {
+        let gateway = TestGateway(rates: [.dailySends: Rate(1, per: .seconds(86_400))])
+        let own: Headers = ["X-Device-Token": gateway.device(of: gateway.user("user@example.com"))]
+        let other: Headers = ["X-Device-Token": gateway.device(of: gateway.user("other@example.com"))]
+        for headers in [[:], [:], own, other, own] { _ = await gateway.send(TestGateway.send, headers: headers) }
+        #expect(gateway.path.issued.map(\.overDailyLimit) == [false, true, false, true, true])
+        #expect(gateway.path.issued.map { $0.device != nil } == [false, false, true, false, true])
+    }
+
     @Test func `cannot be sealed while the Notifier's key is unknown`() async {
         let gateway = TestGateway(keys: FakeKeys(without: [.notifier]))
         let response = await gateway.send(TestGateway.send)

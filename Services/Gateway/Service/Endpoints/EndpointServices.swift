@@ -43,9 +43,11 @@ struct EndpointServices: Sendable {
 
     /// Counts a request of a client and the send that it asks for: gives whether that is within the budget of the day.
     func admit(
-        _ request: Request, _ context: RequestContext, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose
+        _ request: Request, _ context: RequestContext, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose,
+        from device: KnownDevice?
     ) async throws -> Admission {
-        try await limiter.admit(context[ClientAddress.self] ?? request.peer, to: limit, sendingTo: subject, purpose)
+        try await limiter.admit(
+            context[ClientAddress.self] ?? request.peer, to: limit, sendingTo: subject, purpose, from: device?.digest)
     }
 
     /// A reply to a command that may end sessions is told once this gateway knows of their end.

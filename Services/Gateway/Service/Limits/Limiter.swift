@@ -28,10 +28,14 @@ public struct Limiter: Sendable {
 
     /// Counts a request of a client and, where it is admitted, the send that it asks for: gives whether that is within the budget
     /// of the day. Throws `RATE_LIMITED` when the request is one too many, which does not count.
+    ///
+    /// - Parameter device: a device of the account has a budget of its own, which strangers cannot use up.
     public func admit(
-        _ address: IPAddress, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose
+        _ address: IPAddress, to limit: Limit, sendingTo subject: Subject, _ purpose: Purpose, from device: Digest?
     ) async throws -> Admission {
-        let daily = Budget(limit: .dailySends, owner: subject.bytes + purpose.rawValue.utf8)
+        // No purpose holds the byte before a device.
+        let daily = Budget(
+            limit: .dailySends, owner: subject.bytes + purpose.rawValue.utf8 + (device.map { [0] + $0.bytes } ?? []))
         let (first, next) = try await take(Budget(limit, address), then: daily)
         try first.get()
         return next

@@ -36,11 +36,14 @@ struct SendCode: Sendable {
             throw error
         }
         let subject = identifier.subject(by: services.routing)
-        let daily = try await services.admit(request, context, to: limit, sendingTo: subject, purpose)
         let isReset = purpose == .passwordReset
         let looksAtAccount = services.looksAtAccount(for: purpose, request)
-        let account = looksAtAccount ? try await services.accounts.account(of: subject) : nil
+        // A device has a budget of its own, so that it is looked for first; nobody else looks before he is admitted.
+        let looksFirst = KnownDevice.isPresented(in: request)
+        var account = looksFirst ? try await services.accounts.account(of: subject) : nil
         let device = try await services.device(request, of: account)
+        let daily = try await services.admit(request, context, to: limit, sendingTo: subject, purpose, from: device)
+        if looksAtAccount, !looksFirst { account = try await services.accounts.account(of: subject) }
 
         let recipient = try services.seal(
             Array(identifier.text.utf8), SealingContext.recipient(subject: subject, purpose: purpose), to: .notifier)
