@@ -33,7 +33,9 @@ final class FakePath: CommandPath {
             state.asked.append(command)
             return state.answer
         }
-        return try await answer(command)
+        let reply = try await answer(command)
+        if reply.outcome != .ok { command.identity.wasRefused() }
+        return reply
     }
 }
 
@@ -141,9 +143,14 @@ final class ModelAnswers: AnswerStore {
         }
     }
 
-    func release(_ hold: Hold, forgets: Bool) async throws {
+    func release(_ hold: Hold, _ trace: Trace) async throws {
         rows.withLock { rows in
-            if forgets { rows[hold.scope] = nil } else { rows[hold.scope]?.isHeld = false }
+            rows[hold.scope]?.isHeld = false
+            switch trace {
+            case .nothing: rows[hold.scope] = nil
+            case .refusals: rows[hold.scope]?.nonce = Random.bytes(16)
+            case .commands: break
+            }
         }
     }
 }

@@ -199,6 +199,31 @@ import Testing
         #expect(remember > .seconds(3_590) && remember <= .seconds(3_600))
     }
 
+    @Test(arguments: [Reply.Outcome.rateLimited, .stale, .invalidCredentials])
+    func `whose refusal is not kept is decided anew`(outcome: Reply.Outcome) async throws {
+        let gateways = try await gateways(2)
+        let form = #"{"email":"user@example.com","password":"Correct-Horse-7"}"#
+        gateways[0].path.answer(outcome)
+        #expect(await gateways[0].post("/auth/login", form, headers: key(k)).status.rawValue > 400)
+        gateways[1].path.answer { _ in TestGateway.signedIn }
+        // It is known all the same.
+        #expect(await gateways[1].post("/auth/login", form + " ", headers: key(k)).status == .unprocessableContent)
+        #expect(await gateways[1].post("/auth/login", form, headers: key(k)).status == .ok)
+        let ids = gateways.map { $0.path.commands.map(\.id) }
+        #expect(ids[1].count == 1 && !ids[0].contains(ids[1][0]))
+    }
+
+    @Test func `whose code was taken before it was refused stays the same`() async throws {
+        let gateways = try await gateways(2)
+        let form = #"{"email":"user@example.com","password":"Correct-Horse-7","code":"123456"}"#
+        gateways[0].path.answer { command in
+            Reply(outcome: command.message is EventSchema.ConfirmCode ? .ok : .stale, data: [:])
+        }
+        for gateway in gateways { _ = await gateway.post("/auth/register", form, headers: key(k)) }
+        let ids = gateways.map { $0.path.commands.first?.id }
+        #expect(ids[0] != nil && ids[0] == ids[1])
+    }
+
     @Test(arguments: ["/auth/logout", "/auth/logout-all", "/auth/change-password"])
     func `publishes the same command again though the session of its sender has ended, by that command perhaps`(
         path: String
@@ -254,12 +279,12 @@ import Testing
         #expect(try await store.claim([other], lease: .seconds(60)) == .otherBody)
 
         // The first one lives after all. It cannot end the work of the other; of two answers the first one counts.
-        try await store.release(dead, forgets: true)
+        try await store.release(dead, .nothing)
         #expect(try await store.claim([name], lease: .seconds(60)) == .held)
         #expect(try await store.keep([1], for: heir) == [1])
         #expect(try await store.keep([2], for: dead) == [1])
         #expect(try await store.claim([name], lease: .seconds(60)) == .answered([1], scope: name.scope))
-        try await store.release(heir, forgets: true)
+        try await store.release(heir, .nothing)
         #expect(try await store.claim([name], lease: .seconds(60)) == .answered([1], scope: name.scope))
     }
 

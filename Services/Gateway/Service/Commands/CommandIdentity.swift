@@ -8,7 +8,7 @@ public enum Commands: ContextKey {
     public typealias Value = CommandIdentity
 }
 
-/// Gives the commands of one request their ids, and remembers whether any of them was sent.
+/// Gives the commands of one request their ids, and remembers what came of them.
 public final class CommandIdentity: Sendable {
     private let root: [UInt8]?
     /// Opens the sealed part of replies; `nil` for the process' own pair.
@@ -19,7 +19,7 @@ public final class CommandIdentity: Sendable {
     let isRepeated: Bool
     /// Keeps an answer that came after its request had ended; `nil` where nobody would ask for it.
     let keepLate: (@Sendable (Response) -> Void)?
-    private let sent = Atomic<Bool>(false)
+    private let sent = Mutex((open: 0, refused: 0))
 
     /// For a request that comes once.
     public init() {
@@ -54,7 +54,11 @@ public final class CommandIdentity: Sendable {
     }
 
     /// From now on the request may have an outcome that nobody has seen.
-    func willSend() { sent.store(true, ordering: .releasing) }
+    func willSend() { sent.withLock { $0.open += 1 } }
 
-    var mayHaveOutcome: Bool { sent.load(ordering: .acquiring) }
+    /// The reply to a command says that it had no effect, and never will: who has decided so remembers it.
+    func wasRefused() { sent.withLock { $0 = ($0.open - 1, $0.refused + 1) } }
+
+    /// What the request leaves behind so far.
+    var trace: Trace { sent.withLock { $0.open > 0 ? .commands : $0.refused > 0 ? .refusals : .nothing } }
 }

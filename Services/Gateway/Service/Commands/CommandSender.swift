@@ -59,7 +59,9 @@ public struct CommandSender: CommandPath {
         } onCancel: {
             pending.abandon(request, throwing: HTTPFailure.timeout, keep: keep)
         }
-        return try open(reply, to: command)
+        let opened = try open(reply, to: command)
+        if opened.outcome != .ok { command.identity.wasRefused() }
+        return opened
     }
 
     /// The reply with the members of its boxes among its data.

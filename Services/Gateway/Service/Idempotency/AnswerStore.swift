@@ -12,10 +12,17 @@ public protocol AnswerStore: Sendable {
     func keep(_ answer: [UInt8], for hold: Hold) async throws -> [UInt8]
 
     /// Ends the work without an answer: the next one may begin at once.
-    ///
-    /// - Parameter forgets: whether the request is forgotten altogether. Only who is sure that nothing was ever sent for it may
-    ///   ask for that: whoever gets it again would send another command.
-    func release(_ hold: Hold, forgets: Bool) async throws
+    func release(_ hold: Hold, _ trace: Trace) async throws
+}
+
+/// What a request without an answer leaves behind.
+public enum Trace: Hashable, Sendable {
+    /// Nothing was ever sent for it: it is forgotten altogether.
+    case nothing
+    /// Whatever was sent for it was refused, for good: whoever gets it again sends other commands.
+    case refusals
+    /// Something that may have had its effects: whoever gets it again sends the same commands.
+    case commands
 }
 
 /// What a request is called under one secret.
@@ -44,7 +51,7 @@ public enum Claim: Hashable, Sendable {
 /// The right to work on the answer of one request.
 public struct Hold: Hashable, Sendable {
     public var scope: [UInt8]
-    /// Drawn once for each request; whoever works on it again gets the same.
+    /// Drawn once for each request; whoever works on it again gets the same, unless all was refused.
     public var nonce: [UInt8]
     /// Drawn for each hold.
     public var holder: [UInt8]

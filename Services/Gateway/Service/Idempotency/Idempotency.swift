@@ -95,9 +95,10 @@ public struct Idempotency: Middleware {
     }
 
     private func release(_ hold: Hold, _ identity: CommandIdentity) async {
-        // What an earlier holder has sent may have an outcome, too.
-        let forgets = hold.isFirst && !identity.mayHaveOutcome
-        await settle { [store] in try await store.release(hold, forgets: forgets) }
+        // What an earlier holder has sent may have an outcome, too, unless it was sent again and refused: what is refused once
+        // stays so.
+        let trace = identity.trace
+        await settle { [store] in try await store.release(hold, trace == .nothing && !hold.isFirst ? .commands : trace) }
     }
 
     /// Runs to its end although the request's deadline may have passed. What fails here ends with its lease.

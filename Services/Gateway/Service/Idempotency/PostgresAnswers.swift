@@ -88,12 +88,14 @@ public struct PostgresAnswers: AnswerStore {
         return try rows.column([UInt8].self).first ?? answer
     }
 
-    public func release(_ hold: Hold, forgets: Bool) async throws {
+    public func release(_ hold: Hold, _ trace: Trace) async throws {
         let mine: SQL = "scope = \(hold.scope) AND nonce = \(hold.nonce) AND holder = \(hold.holder) AND answer IS NULL"
-        if forgets {
-            try await pool.query("DELETE FROM gateway.idempotency WHERE \(mine)")
-        } else {
-            try await pool.query("UPDATE gateway.idempotency SET held_until = clock_timestamp() WHERE \(mine)")
+        switch trace {
+        case .nothing: try await pool.query("DELETE FROM gateway.idempotency WHERE \(mine)")
+        case .refusals:
+            try await pool.query(
+                "UPDATE gateway.idempotency SET held_until = clock_timestamp(), nonce = \(Random.bytes(16)) WHERE \(mine)")
+        case .commands: try await pool.query("UPDATE gateway.idempotency SET held_until = clock_timestamp() WHERE \(mine)")
         }
     }
 
